@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
@@ -98,7 +99,7 @@ class AgentCatalog:
         self._registering: ContextVar[str | None] = ContextVar("registering", default=None)
         self._lock = threading.RLock()
         self._open_calls = _checks.boolean(open_calls, "open_calls")
-        self._views: dict[tuple[str, Personality | None], tuple[Admission, Admission]] = {}
+        self._admissions = lru_cache(maxsize=_KEPT_VIEWS)(self._compiled)
         for agent in agents:
             self.add(agent)
 
@@ -249,7 +250,7 @@ class AgentCatalog:
                 self._wanted_grants.append((agent_id, _checks.text(what, "what"), allow_unmatched))
                 return
             self._grant(agent_id, what, allow_unmatched)
-            self._views.clear()
+            self._admissions.cache_clear()
 
     def _grant(self, agent_id: str, what: str, allow_unmatched: bool) -> None:
         self._check_agent(agent_id)
@@ -467,21 +468,24 @@ class AgentCatalog:
 
         """
         agent_id = agent_id_of(agent, "agent")
-        registry = self.registry
+        runtime = self.registry._settings()
         with self._lock:
             self._check_agent(agent_id)
-            visible, callable_ = self._admissions(agent_id, personality, registry)
+            try:
+                visible, callable_ = self._admissions(agent_id, personality)
+            except TypeError:  # a personality that holds something that cannot be a key
+                visible, callable_ = self._compiled(agent_id, personality)
         if not _checks.boolean(allow_unmatched, "allow_unmatched") and personality is not None:
             refuse_unmatched(personality, visible)
-        refuse_unmatched_filters(registry._settings().filters, visible.snapshot)
+        refuse_unmatched_filters(runtime.filters, visible.snapshot)
         definitions = ViewDefinitions(
             visible.under(personality), freeze_availability=freeze_availability
         )
         caller = AgentCaller(
             callable_.under(personality),
-            registry._settings(),
+            runtime,
             personality,
-            limits=checked_view_limits(limits, registry._settings()),
+            limits=checked_view_limits(limits, runtime),
             agent_id=agent_id,
         )
         return CatalogView(definitions, caller)
@@ -493,28 +497,13 @@ class AgentCatalog:
         granted = self._grants.get(agent_id_of(agent, "agent"), {})
         return Grant("agent", target) in granted or Grant("owner", target) in granted
 
-    def _admissions(
-        self, agent_id: str, personality: Personality | None, registry: FrozenToolRegistry
+    def _compiled(
+        self, agent_id: str, personality: Personality | None
     ) -> tuple[Admission, Admission]:
         """What the agent sees, and what it may call."""
-        key = (agent_id, personality)
-        try:
-            found = self._views.get(key)
-        except TypeError:  # a personality that holds something that cannot be a key
-            return self._compiled(agent_id, personality, registry)
-        if found is None:
-            found = self._compiled(agent_id, personality, registry)
-            if len(self._views) >= _KEPT_VIEWS:
-                self._views.clear()
-            self._views[key] = found
-        return found
-
-    def _compiled(
-        self, agent_id: str, personality: Personality | None, registry: FrozenToolRegistry
-    ) -> tuple[Admission, Admission]:
         grants = (Grant("owner", agent_id), *self._grants.get(agent_id, ()))
         opened = [name for grant in grants for name in self._known.tools(grant)]
-        snapshot, granted = registry._snapshot(), tuple(dict.fromkeys(opened))
+        snapshot, granted = self.registry._snapshot(), tuple(dict.fromkeys(opened))
         if personality is None:
             gate = _core.Gate(granted_tools=granted)
         else:

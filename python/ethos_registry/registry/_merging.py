@@ -153,10 +153,10 @@ def forged_by(tools: ForgedTools, context: DispatchContext) -> list[RegisteredEn
 def store_of(forges: Sequence[Forge]) -> ArtifactStore | None:
     """The artifact store that the forges read from: the attribute `store` of one of them."""
     for forge in forges:
-        store: Any = getattr(getattr(forge, "__self__", forge), "store", None)
+        store: ArtifactStore | None
+        store = getattr(getattr(forge, "__self__", forge), "store", None)
         if callable(getattr(store, "spool", None)):
-            found: ArtifactStore = store
-            return found
+            return store
     return None
 
 

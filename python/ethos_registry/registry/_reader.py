@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Unpack
 
+from ethos_registry._core import Gate
 from ethos_registry._table.admission import (
     Admission,
+    PolicyKey,
     compile_gate,
     is_available,
     personality_gate,
@@ -76,6 +78,8 @@ class RegistryReader:
     # Not an abstract base class: `register` would let other classes pass as registries.
 
     __slots__ = ()
+
+    _gate_of: Callable[[PolicyKey], Gate | None] = staticmethod(compile_gate)
 
     if not TYPE_CHECKING:  # a type checker would accept every name
 
@@ -195,8 +199,11 @@ class RegistryReader:
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
         """The policy over the current entries."""
+        if allowed_tools is None and filter_opts is None:
+            return Admission(self._snapshot(), None)
         key = policy_key(allowed_tools, filter_opts)
-        return checked_policy(Admission(self._snapshot(), compile_gate(key), key), self._settings())
+        admission = Admission(self._snapshot(), self._gate_of(key), key)
+        return checked_policy(admission, self._settings())
 
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Self, TypeAlias, TypeGuard, TypeVar, Unpack, overload
 
-from ethos_registry import _core
-from ethos_registry._table.admission import Admission, PolicyKey, compile_gate, policy_key
+from ethos_registry._table.admission import compile_gate
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.entry_table import EntryTable
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.registry._entry import checked_entries, checked_entry, validated_entry
-from ethos_registry.registry._explain import checked_policy
 from ethos_registry.registry._frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry._merging import (
     ForgeSource,
@@ -39,7 +38,6 @@ from ethos_registry.schema._function_tool import FunctionTool, lists_options
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import ToolFilterOpts
 from ethos_registry.types._ports import TurnScope
 from ethos_registry.types._reducer import ToolResultReducerRegistry
 from ethos_registry.types._tool import CollisionPolicy, RegisterOptions, Tool
@@ -107,7 +105,7 @@ class ToolRegistry(RegistryReader):
         self._runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
-        self._gates: dict[PolicyKey, _core.Gate | None] = {}
+        self._gate_of = lru_cache(maxsize=_CACHED_POLICIES)(compile_gate)
         self._dispatch: DispatchContext | None = None
         self.register_all(tools)
 
@@ -269,7 +267,7 @@ class ToolRegistry(RegistryReader):
         registry._table = self._table.branch()
         registry._runtime = self._runtime
         registry._validates_arguments = self._validates_arguments
-        registry._gates = self._gates
+        registry._gate_of = self._gate_of
         registry._dispatch = self._dispatch
         return registry
 
@@ -402,21 +400,6 @@ class ToolRegistry(RegistryReader):
 
     def _turn(self) -> DispatchContext | None:
         return self._dispatch
-
-    def _admission(
-        self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
-    ) -> Admission:
-        """The policy over the current entries; its gate is compiled once."""
-        if allowed_tools is None and filter_opts is None:
-            return Admission(self._table.snapshot(), None)
-        key = policy_key(allowed_tools, filter_opts)
-        gates = self._gates
-        if key not in gates:
-            if len(gates) >= _CACHED_POLICIES:
-                gates.clear()
-            gates[key] = compile_gate(key)
-        gate = gates.get(key) or compile_gate(key)
-        return checked_policy(Admission(self._table.snapshot(), gate, key), self._runtime)
 
 
 class Turn:
