@@ -132,13 +132,13 @@ class LocalRun:
     ) -> None:
         self._registry = registry
         self._max_concurrency = 1 if is_serial else None
-        self._requests = list(requests)
+        self.requests = list(requests)
         self._controller = AbortController()
         self._loop = asyncio.get_running_loop()
         self._groups: list[_Group] = []
         self._unlinks: list[Callable[[], None]] = []
-        self._missing = set(range(len(self._requests)))
-        self._items = items
+        self._missing = set(range(len(self.requests)))
+        self.items = items
         self._callers: Sequence[Context] = ()
         self.is_worker = isinstance(items, FinishingItems)
         """Whether this process runs the calls of another one."""
@@ -152,7 +152,7 @@ class LocalRun:
         live = live or LiveContext()
         self._callers = live.callers
         self._unlinks.append(signal.add_listener(self._controller.abort))
-        for indexes in _grouped(self._requests).values():
+        for indexes in _grouped(self.requests).values():
             self._start_group(indexes)
         for index, one in enumerate(live.signals):
             if one is not NEVER_ABORTED:
@@ -185,7 +185,7 @@ class LocalRun:
             self._loop.call_soon_threadsafe(self.stop, index)
 
     def _refuse(self, index: int, problem: str) -> None:
-        result = not_started(self._requests[index].name, problem)
+        result = not_started(self.requests[index].name, problem)
         self.reply(index, result, was_started=False)
 
     def reply(self, index: int, result: ToolResult, *, was_started: bool) -> None:
@@ -194,8 +194,8 @@ class LocalRun:
             self._missing.discard(index)
             done = self.finished.pop(index, None)
             if done is not None and done[0] is result:
-                cast("FinishingItems", self._items).finished(index, done[1])
-            self._items.reply(index, result, was_started)
+                cast("FinishingItems", self.items).finished(index, done[1])
+            self.items.reply(index, result, was_started)
 
     def _start_group(self, indexes: list[int]) -> None:
         registry = self._registry
@@ -206,9 +206,9 @@ class LocalRun:
         known = [index for index in indexes if self._is_same_tool(registry, index)]
         if not known:
             return
-        requests = [self._requests[index] for index in known]
+        requests = [self.requests[index] for index in known]
         calls = [ToolCall(each.tool_call_id, each.name, each.args) for each in requests]
-        request, group = requests[0], _Group(self, self._items, known, requests)
+        request, group = requests[0], _Group(self, known)
         try:
             group.batch = BatchRun(
                 BatchRequest(
@@ -238,7 +238,7 @@ class LocalRun:
 
     def _is_same_tool(self, registry: RegistryReader, index: int) -> bool:
         """Whether the caller's tool is the one of this registry; the call is refused if not."""
-        request = self._requests[index]
+        request = self.requests[index]
         if not request.tool_digest:
             return True
         entry = registry._snapshot().get(request.name)
@@ -252,7 +252,7 @@ class LocalRun:
             await group.batch.finish()
         finally:
             for index in group.indexes:
-                lost = may_have_run(self._requests[index].name, "it was cancelled")
+                lost = may_have_run(self.requests[index].name, "it was cancelled")
                 self.reply(index, lost, was_started=True)
 
 
@@ -265,28 +265,21 @@ class _Group:
     batch: BatchRun
     task: asyncio.Task[None]
 
-    def __init__(
-        self,
-        run: LocalRun,
-        items: RunItems,
-        indexes: list[int],
-        requests: Sequence[ToolExecuteRequest],
-    ) -> None:
+    def __init__(self, run: LocalRun, indexes: list[int]) -> None:
         self._run = run
-        self._items = items
         self.indexes = indexes
-        self._orders = [each.finish if run.is_worker else None for each in requests]
+        self._orders = [run.requests[index].finish if run.is_worker else None for index in indexes]
         self.answers_interrupts = run.is_worker
         self.fast_path_chars = min(map(_plain_chars, self._orders), default=sys.maxsize)
 
     def on_started(self, index: int) -> None:
-        self._items.started(self.indexes[index])
+        self._run.items.started(self.indexes[index])
 
     def on_blocked(self, index: int, seconds: float) -> None:
         self._run.blocked_seconds[self.indexes[index]] = seconds
 
     def on_event(self, index: int, event: ToolProgressEvent) -> None:
-        self._items.event(self.indexes[index], event)
+        self._run.items.event(self.indexes[index], event)
 
     def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
         self._run.reply(self.indexes[index], result, was_started=was_started)
