@@ -152,8 +152,11 @@ class SentTools:
     def _rendering(self, entry: Entry) -> tuple[str, Callable[[dict[str, Any]], bytes]]:
         wire_format = self.wire_format
         is_strict = entry.strict and self._strict(entry)
-        key = f"{wire_format.key}/strict" if is_strict else wire_format.key
-        return key, partial(_rendered, wire_format, entry, is_strict)
+
+        def render(fresh: dict[str, Any]) -> bytes:
+            return render_tool(wire_format, ProviderDefinition(fresh, entry.segment, is_strict))
+
+        return f"{wire_format.key}/strict" if is_strict else wire_format.key, render
 
     def _strict(self, entry: Entry) -> bool:
         known = self._is_strict.get(entry.name)
@@ -175,19 +178,11 @@ def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, An
     return b"[%d,%d]" % (form.optional, form.unions)
 
 
-def _rendered(
-    wire_format: WireFormat[Any, Any], entry: Entry, is_strict: bool, fresh: dict[str, Any]
-) -> bytes:
-    return render_tool(wire_format, ProviderDefinition(fresh, entry.segment, is_strict))
-
-
 # What a view shows.
 
 
 class ListedLayout:
     """A request lists every tool."""
-
-    name = "listed"
 
     def wire_format(self, provider: str) -> WireFormat[Any, Any]:
         """The wire format of a provider; `ConfigError` for a name that is not one."""
@@ -248,14 +243,14 @@ class ViewDefinitions:
         if provider is None:
             values = plain_definitions(self.admission, missing)
         else:
-            values = self._made("values", missing, provider, order, breakpoints, self.layout.values)
+            values = self._made(self.layout.values, missing, provider, order, breakpoints)
         if is_default and self._unavailable is not None:
             self.recent[provider] = values
         return values
 
     def text(self, provider: str, order: DefinitionOrder, breakpoints: int) -> bytes:
         """The `tools` of a request as compact JSON."""
-        return self._made("bytes", self.missing(), provider, order, breakpoints, self.layout.text)
+        return self._made(self.layout.text, self.missing(), provider, order, breakpoints)
 
     def prefix(self, provider: str, order: DefinitionOrder, breakpoints: int) -> Prefix:
         """What a request to a provider begins with, as a value that can be kept and compared."""
@@ -263,7 +258,7 @@ class ViewDefinitions:
         missing = self.missing()
         sent, entries = self._request(missing, provider, order)
         tools = tuple(prefix_tool(entry, sent.text(entry)) for entry in entries)
-        text = self._made("bytes", missing, provider, order, breakpoints, self.layout.text)
+        text = self._made(self.layout.text, missing, provider, order, breakpoints)
         visible = self.admission.visible()
         return Prefix(
             provider=provider,
@@ -293,20 +288,18 @@ class ViewDefinitions:
 
     def _made(
         self,
-        what: str,
+        render: Callable[[SentTools, list[Entry], int], T],
         missing: Missing,
         provider: str,
         order: DefinitionOrder,
         breakpoints: int,
-        render: Callable[[SentTools, list[Entry], int], T],
     ) -> T:
         def make() -> T:
             return render(*self._request(missing, provider, order), breakpoints)
 
         # `True` must not find what was kept under 1.
         if type(provider) is str and type(order) is str and type(breakpoints) is int:
-            key = (what, self.layout.name, missing, provider, order, breakpoints)
-            return _kept(self.admission, key, make)
+            return _kept(self.admission, (render, missing, provider, order, breakpoints), make)
         return make()
 
     def _request(

@@ -45,8 +45,6 @@ class DeferredLayout(ListedLayout):
     marker is put on the last tool that is not deferred.
     """
 
-    name = "deferred"
-
     def wire_format(self, provider: str) -> WireFormat[Any, Any]:
         """The wire format; `ConfigError` for a provider without a search of its own."""
         wire_format = super().wire_format(provider)
