@@ -14,6 +14,7 @@ from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import (
     CacheLoss,
     Prefix,
+    PrefixTool,
     cached_tokens,
     prefix_diff,
 )
@@ -101,8 +102,7 @@ class PrefixSession:
         view = self._adapted(view)
         entries = self._available(view)
         self._values: list[Any] = []
-        self._texts: list[bytes] = []
-        self._listed: list[Entry] = []
+        self._listed: list[PrefixTool] = []
         self._observed: tuple[Prefix, int] | None = None
         """The list of the last request that was observed, and the tokens in the cache after it."""
         self._declared: dict[str, tuple[bytes, Entry]] = {}
@@ -118,7 +118,7 @@ class PrefixSession:
         self._view = self._admitting(view)
 
     def __repr__(self) -> str:
-        return f"<PrefixSession of {len(self._texts)} tools for {self._format.name!r}>"
+        return f"<PrefixSession of {len(self._listed)} tools for {self._format.name!r}>"
 
     def definitions(self) -> list[Any]:
         """The `tools` of the next request: those of the first one, and what was appended since."""
@@ -126,7 +126,8 @@ class PrefixSession:
 
     def definitions_bytes(self) -> bytes:
         """The same as compact JSON; those of the first request are their beginning."""
-        return request_text(self._format, self._texts, self._positions)
+        texts = [tool.text.encode() for tool in self._listed]
+        return request_text(self._format, texts, self._positions)
 
     @property
     def offered(self) -> list[str]:
@@ -206,10 +207,7 @@ class PrefixSession:
 
     def _prefix(self) -> Prefix:
         """The list as a value, without cache markers: they never move."""
-        tools = tuple(
-            prefix_tool(entry, text) for entry, text in zip(self._listed, self._texts, strict=True)
-        )
-        return Prefix(self._format.name, self._order, 0, tools)
+        return Prefix(self._format.name, self._order, 0, tuple(self._listed))
 
     async def execute(
         self,
@@ -266,8 +264,7 @@ class PrefixSession:
         """Put a tool at the end of the list."""
         text = self._sent.text(entry)
         self._values.append(self._sent.value(entry))
-        self._texts.append(text)
-        self._listed.append(entry)
+        self._listed.append(prefix_tool(entry, text))
         self._declare(entry, text)
 
     def _declare(self, entry: Entry, text: bytes) -> None:

@@ -118,7 +118,7 @@ class ResolvedAdmission(Admission):
         ]
 
     def admitted(self, name: str, verdict: Entry | int) -> Entry | int:
-        """What stands for a name, of which the table has this verdict."""
+        """The entry of a name that the table admits or refuses so, or a verdict."""
         raise NotImplementedError
 
     def verdicts(self, names: list[Any]) -> list[int]:
