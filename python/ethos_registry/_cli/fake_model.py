@@ -27,7 +27,8 @@ class FakeModel:
 
     def __init__(self, steps: Sequence[str | tuple[str, ...]]) -> None:
         self._steps = steps
-        self._results: list[str] = []
+        self.results: list[str] = []
+        """What the model was shown of each result, as of the request with the most of them."""
         handler = type("Handler", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -40,11 +41,6 @@ class FakeModel:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-
-    @property
-    def results(self) -> list[str]:
-        """What the model was shown of each result, as of the request with the most of them."""
-        return self._results
 
     def environment(self) -> dict[str, str]:
         """Variables that point agents to this server, with keys that are none."""
@@ -64,8 +60,8 @@ class FakeModel:
     def call(self, body: dict[str, Any]) -> ModelCall | None:
         """The next call; `None` to end the turn."""
         results = list(_results(body))
-        if len(results) >= len(self._results):
-            self._results = results
+        if len(results) >= len(self.results):
+            self.results = results
         tools = _tools(body)
         if not tools or len(results) >= len(self._steps):
             return None
@@ -146,10 +142,11 @@ def _text(content: Any) -> str:
     return str(content or "")
 
 
-Events = list[tuple[str, dict[str, Any]]]
+Answer = tuple[dict[str, Any], list[dict[str, Any]]]
+"""A whole answer, and the events of the same one as a stream."""
 
 
-def _anthropic(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
+def _anthropic(call: ModelCall | None) -> Answer:
     block: dict[str, Any] = {"type": "text", "text": "done"}
     start, delta = block | {"text": ""}, {"type": "text_delta", "text": "done"}
     if call is not None:
@@ -170,7 +167,7 @@ def _anthropic(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
         "usage": usage,
     }
     stop = {"stop_reason": reason, "stop_sequence": None}
-    parts: list[dict[str, Any]] = [
+    return message, [
         {"type": "message_start", "message": message | {"content": [], "stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": start},
         {"type": "content_block_delta", "index": 0, "delta": delta},
@@ -178,10 +175,9 @@ def _anthropic(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
         {"type": "message_delta", "usage": usage, "delta": stop},
         {"type": "message_stop"},
     ]
-    return message, [(part["type"], part) for part in parts]
 
 
-def _responses(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
+def _responses(call: ModelCall | None) -> Answer:
     text = {"type": "output_text", "text": "done", "annotations": []}
     item: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant"}
     item |= {"status": "completed", "content": [text]}
@@ -199,16 +195,15 @@ def _responses(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
         "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15},
     }
     begun = response | {"status": "in_progress", "output": []}
-    parts: list[dict[str, Any]] = [
+    return response, [
         {"type": "response.created", "response": begun},
         {"type": "response.output_item.added", "output_index": 0, "item": item},
         {"type": "response.output_item.done", "output_index": 0, "item": item},
         {"type": "response.completed", "response": response},
     ]
-    return response, [(part["type"], part) for part in parts]
 
 
-def _chat(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
+def _chat(call: ModelCall | None) -> Answer:
     message: dict[str, Any] = {"role": "assistant", "content": "done" if call is None else None}
     if call is not None:
         function = {"name": call.name, "arguments": json.dumps(call.arguments)}
@@ -221,14 +216,13 @@ def _chat(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     choice = {"index": 0, "message": message, "finish_reason": reason}
     whole = base | {"object": "chat.completion", "choices": [choice]}
     chunk = base | {"object": "chat.completion.chunk"}
-    chunks = [
+    return whole, [
         chunk | {"choices": [{"index": 0, "delta": message, "finish_reason": None}]},
         chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
     ]
-    return whole, [("", chunk) for chunk in chunks]
 
 
-def _gemini(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
+def _gemini(call: ModelCall | None) -> Answer:
     part: dict[str, Any] = {"text": "done"}
     if call is not None:
         part = {"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}}
@@ -236,7 +230,7 @@ def _gemini(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
     candidate = {"index": 0, "content": content, "finishReason": "STOP"}
     whole = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "fake"}
-    return whole, [("", whole)]
+    return whole, [whole]
 
 
 _FORMATS = (
@@ -275,8 +269,9 @@ class _Handler(BaseHTTPRequestHandler):
                 if not body.get("stream") and not path.endswith(":streamGenerateContent"):
                     break
                 lines = [
-                    (f"event: {name}\n" if name else "") + f"data: {json.dumps(event)}\n\n"
-                    for name, event in events
+                    (f"event: {event['type']}\n" if "type" in event else "")
+                    + f"data: {json.dumps(event)}\n\n"
+                    for event in events
                 ]
                 if form is _chat:
                     lines.append("data: [DONE]\n\n")

@@ -151,19 +151,11 @@ def _copilot(words: list[str]) -> dict[str, Any]:
     return {"postToolUse": [handler]}
 
 
-def _live_claude(url: str) -> list[str]:
-    return ["-p", "go", "--output-format", "json", "--allowedTools", "Bash(seq:*)"]
-
-
 def _live_codex(url: str) -> list[str]:
     provider = f'name="fake",base_url="{url}/v1",wire_api="responses",env_key="OPENAI_API_KEY"'
     settings = ('model_provider="fake"', f"model_providers.fake={{{provider}}}")
     words = ["exec", "--json", "--skip-git-repo-check", "-m", "gpt-5.5"]
     return [*words, *(word for each in settings for word in ("-c", each)), "go"]
-
-
-def _live_gemini(url: str) -> list[str]:
-    return ["-m", "gemini-2.5-flash", "--yolo", "-o", "json", "-p", "go"]
 
 
 def _folder(variable: str, default: str) -> Path:
@@ -181,7 +173,7 @@ _ALL = (
         ".claude/settings.json",
         _claude,
         lambda words: _group("PreToolUse", "Bash", _claude_handler(words)),
-        _live_claude,
+        lambda url: ["-p", "go", "--output-format", "json", "--allowedTools", "Bash(seq:*)"],
     ),
     CodingAgent(
         "codex",
@@ -211,7 +203,7 @@ _ALL = (
         lambda: Path.home() / ".gemini" / "settings.json",
         ".gemini/settings.json",
         _gemini,
-        live=_live_gemini,
+        live=lambda url: ["-m", "gemini-2.5-flash", "--yolo", "-o", "json", "-p", "go"],
     ),
     CodingAgent(
         "opencode",
