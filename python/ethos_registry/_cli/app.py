@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ethos_registry import __version__
-from ethos_registry._cli.console import write_text
+from ethos_registry._cli.console import write_stdout
 
 _MODULES = {
     "demo": "demo",
@@ -69,7 +69,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        write_text(f"ethos-registry {__version__}\n")
+        write_stdout(f"ethos-registry {__version__}\n")
         raise typer.Exit
 
 
@@ -84,4 +84,4 @@ def _start(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        write_text(f"{context.get_help()}\n")
+        write_stdout(f"{context.get_help()}\n")

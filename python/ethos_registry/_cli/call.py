@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -12,11 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from ethos_registry import Personality, ToolContext, ToolRegistry, provider
-from ethos_registry._cli.console import CommandError, make_app, write_json
+from ethos_registry._cli.console import CommandError, fail_if, make_app, write_json
 from ethos_registry._cli.options import (
     PersonalityFile,
     PersonalityId,
     ToolReferences,
+    WorkingDir,
     complete_provider,
     positive_number,
 )
@@ -30,8 +30,6 @@ from ethos_registry.execution import CallResults
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
 app = make_app()
-
-SOME_CALL_FAILED = 1
 
 
 def read_calls(document: Any) -> list[Any]:
@@ -84,7 +82,7 @@ def run_calls(
     with contextlib.redirect_stdout(sys.stderr):
         if personality is None:
             return registry.execute_parallel_sync(calls, context)
-        return asyncio.run(registry.view(personality).execute(calls, context))
+        return registry.view(personality).execute_sync(calls, context)
 
 
 Budget = Annotated[
@@ -102,12 +100,7 @@ def call(
     personality_id: PersonalityId = None,
     tools: ToolReferences = None,
     budget: Budget = DEFAULT_BUDGET_CHARS,
-    working_dir: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Working directory of the tools. Default: the current one."
-        ),
-    ] = None,
+    working_dir: WorkingDir = None,
     messages: Annotated[
         str | None,
         typer.Option(
@@ -121,10 +114,9 @@ def call(
     if messages is not None:
         provider(messages)
     may = read_personality(personality, personality_id)
-    registry, _ = make_registry(tools or ())
+    registry = make_registry(tools or ())
     check_personality(registry, may)
     calls = read_calls(read_json(file))
     results = run_calls(calls, registry, may, budget_chars=budget, working_dir=working_dir)
     write_json(results.to_wire() if messages is None else results.to_messages(messages))
-    if not all(result.ok for result in results):
-        raise typer.Exit(SOME_CALL_FAILED)
+    fail_if(not all(result.ok for result in results))

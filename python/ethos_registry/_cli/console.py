@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import logging
@@ -14,7 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
-from typing import Any, TextIO, TypeVar, cast
+from typing import Any, Literal, TextIO, TypeVar, cast
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -42,7 +43,6 @@ class CapturedOutput:
         self._lock = threading.Lock()
 
     def add(self, piece: bytes) -> None:
-        """Add the next bytes."""
         with self._lock:
             self.total_bytes += len(piece)
             room = self._max_part_bytes - len(self._start)
@@ -108,7 +108,6 @@ class SignalGuard:
             raise StoppedError(self._waiting)
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """The handler of a signal."""
         if not self._held:
             raise StoppedError(number)
         self._waiting = number
@@ -177,6 +176,12 @@ _PARSER_ERROR = next(
 """The base of what the option parser raises; typer brings its own copy, or that of click."""
 
 
+def fail_if(is_bad: object) -> None:
+    """End the command with exit code 1 for something that its output has shown."""
+    if is_bad:
+        raise typer.Exit(1)
+
+
 class CommandError(Exception):
     """The command cannot be done; the message has the reason and the way out."""
 
@@ -209,27 +214,18 @@ def run_app(app: typer.Typer) -> int:
         return code if isinstance(code, int) else 0
     except EndedError as ended:
         return ended.exit_code
-    except SystemExit as ended:
+    except (SystemExit, OutputClosedError) as ended:
         # typer ends the process itself after shell completion, and when its help finds no reader.
-        if ended.code in (0, None):
+        if isinstance(ended, SystemExit) and ended.code in (0, None):
             return 0
-        _forget_output()
-        return READER_GONE
-    except OutputClosedError:
         _forget_output()
         return READER_GONE
     except (KeyboardInterrupt, typer.Abort):
         print_line("error: interrupted")
         return INTERRUPTED
-    except StoppedError as stopped:
-        print_line(f"error: {stopped}")
-        return stopped.exit_code
-    except CommandError as error:
+    except (StoppedError, CommandError) as error:
         print_line(f"error: {error}")
         return error.exit_code
-    except EthosRegistryError as error:
-        print_line(f"error: {error}")
-        return BAD_USAGE
     except Exception as error:
         print_line(f"error: {_described(error)}")
         return BAD_USAGE
@@ -245,6 +241,8 @@ def print_line(text: str) -> None:
 
 
 def _described(error: Exception) -> str:
+    if isinstance(error, EthosRegistryError):
+        return str(error)
     if isinstance(error, _PARSER_ERROR):
         format_message = getattr(error, "format_message", error.__str__)
         return f"{format_message().rstrip('.')}; see --help"
@@ -299,53 +297,54 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def write_text(text: str) -> None:
-    """Write and flush; `OutputClosedError` if the reader has gone."""
+def write_stdout(content: str | bytes) -> None:
+    """Write, bytes as they are, and flush; `OutputClosedError` if the reader has gone."""
     if sys.stdout is None:
         raise CommandError("there is no standard output to write to")
     try:
-        sys.stdout.write(text)
+        if isinstance(content, str):
+            sys.stdout.write(content)
+        else:
+            sys.stdout.buffer.write(content)
         sys.stdout.flush()
     except BrokenPipeError:
         raise OutputClosedError from None
 
 
-def write_bytes(content: bytes) -> None:
-    """Write bytes as they are and flush; `OutputClosedError` if the reader has gone."""
-    if sys.stdout is None:
-        raise CommandError("there is no standard output to write to")
+@contextlib.contextmanager
+def file_errors(place: object, what: Literal["read", "written"] = "read") -> Iterator[None]:
+    """Within the block, a file that cannot be read or written is a `CommandError`."""
     try:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise OutputClosedError from None
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{place}: cannot be {what}: {reason}") from None
 
 
 def write_output(path: str, text: str) -> None:
-    """Write a file that an option names; `CommandError` if it cannot be written."""
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be written: {reason}") from None
+    """Write a file that an option names."""
+    with file_errors(path, "written"), open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def write_json(document: object) -> None:
     """Indented JSON and a line end."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    write_text(json_text(document, only_ascii=not encoding.startswith("utf")))
+    write_stdout(json_text(document, only_ascii=not encoding.startswith("utf")))
 
 
 def json_text(document: object, *, only_ascii: bool = True) -> str:
-    """Valid JSON of any value: what JSON lacks becomes a string, NaN and infinities become null."""
+    """Valid JSON of any value: a dataclass becomes an object, NaN and infinities become null.
+
+    What else JSON lacks becomes a string.
+    """
     plain = _plain(document, MAX_DEPTH)
     return json.dumps(plain, ensure_ascii=only_ascii, indent=2, allow_nan=False) + "\n"
 
 
 def write_lines(lines: Iterable[str]) -> None:
     """Write each line, with what a terminal would obey escaped."""
-    write_text("".join(f"{visible(line)}\n" for line in lines))
+    write_stdout("".join(f"{visible(line)}\n" for line in lines))
 
 
 def write_rendered(draw: Callable[[T, int], Iterable[RenderableType]], report: T) -> None:
@@ -354,7 +353,7 @@ def write_rendered(draw: Callable[[T, int], Iterable[RenderableType]], report: T
     console.width = max(console.width, MIN_WIDTH)
     with console.capture() as captured:
         console.print(Group(*draw(report, console.width)))
-    write_text("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    write_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def write_report(
@@ -374,6 +373,8 @@ def _plain(value: Any, depth: int) -> Any:
         return value if math.isfinite(value) else None
     if depth == 0:
         return "..."
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -392,14 +393,11 @@ def read_output() -> str:
     if sys.stdin is None:
         raise CommandError("there is no standard input to reduce")
     captured = CapturedOutput()
-    try:
+    with file_errors("<stdin>"):
         # Not `read`: it asks a terminal for more after the end was typed.
         stdin = cast("io.BufferedReader", sys.stdin.buffer)
         while piece := stdin.read1(READ_BYTES):
             captured.add(piece)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"<stdin>: cannot be read: {reason}") from None
     return captured.output().decode("utf-8", errors="replace")
 
 
@@ -426,4 +424,4 @@ def make_group(help_text: str, short_help: str) -> typer.Typer:
 def _show_help_without_command(context: typer.Context) -> None:
     """Print the help of the group on standard output, as the program itself does."""
     if context.invoked_subcommand is None:
-        write_text(f"{context.get_help()}\n")
+        write_stdout(f"{context.get_help()}\n")

@@ -6,9 +6,14 @@ import contextlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ethos_registry import _core
+
+if TYPE_CHECKING:
+    from ethos_registry.reduction import FormatError
 
 _NEEDED = ("platformdirs", "rich", "typer")
 _AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "vscode")
@@ -54,7 +59,7 @@ def answer_hook(words: list[str]) -> int:
         if switch == "0":
             return 0
         target_chars = int(words[1]) if len(words) > 1 else None
-        _load_own_formats()
+        load_own_formats(lambda error: None)
         answer = _core.hook_answer(
             words[0], payload, _program(), target_chars, is_shadow=switch == "shadow"
         )
@@ -66,14 +71,15 @@ def answer_hook(words: list[str]) -> int:
     return 0
 
 
-def _load_own_formats() -> None:
-    """Load the formats of the user and of a trusted project; the others are left out silently."""
-    here = Path.cwd()
-    folders = [folder / ".ethos" / "formats" for folder in (here, *here.parents)]
-    project = next((folder.parents[1] for folder in folders if folder.is_dir()), None)
+def load_own_formats(on_error: Callable[[FormatError], None]) -> None:
+    """Load the formats of the user, and of the nearest folder from here upwards that has some."""
     from ethos_registry.reduction import load_formats
 
-    load_formats(project=project, on_error=lambda error: None)
+    folders: list[Path] = []
+    with contextlib.suppress(OSError):  # the current folder was removed
+        folders = [Path.cwd(), *Path.cwd().parents]
+    project = next((each for each in folders if (each / ".ethos" / "formats").is_dir()), None)
+    load_formats(project=project, on_error=on_error)
 
 
 def _program() -> str:

@@ -11,28 +11,29 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ethos_registry import _core, reduce_text
+from ethos_registry._cli import entry
 from ethos_registry._cli.console import (
     CommandError,
+    fail_if,
+    file_errors,
     make_group,
     print_line,
     read_output,
     visible,
     write_json,
     write_lines,
-    write_text,
+    write_stdout,
 )
-from ethos_registry._cli.options import AsJson, any_whole_number
+from ethos_registry._cli.options import AsJson, ExitCode
 from ethos_registry.reduction import (
-    FormatError,
     OutputFormat,
     ReductionPolicy,
     built_in_formats,
-    load_formats,
     register_format,
     registered_formats,
     trust_formats,
@@ -58,20 +59,13 @@ _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class FormatDraft:
-    """The content of `format.toml` and `samples.toml`."""
-
-    format_toml: str
-    samples_toml: str
-
-
 def draft_format(
     name: str, command: str, words: Sequence[str], text: str, exit_code: int | None, file: str
-) -> FormatDraft:
-    """Lines that repeat go first; what looks like a failure, a warning or a total stays.
+) -> tuple[str, str]:
+    """The content of `format.toml` and `samples.toml`.
 
-    `words` are the program and its subcommand; `file` is the sample's name beside `samples.toml`.
+    Lines that repeat go first; what looks like a failure, a warning or a total stays. `words` are
+    the program and its subcommand; `file` is the sample's name beside `samples.toml`.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     failures = _words(_FAILURE, lines)
@@ -106,7 +100,7 @@ def draft_format(
     samples_toml += ["# What must stay, as it is in the output.", "facts = ["]
     samples_toml += [f"    {_string(fact[:MAX_FACT_CHARS])}," for fact in known[:MAX_FACTS]]
     samples_toml.append("]")
-    return FormatDraft("\n".join(format_toml) + "\n", "\n".join(samples_toml) + "\n")
+    return "\n".join(format_toml) + "\n", "\n".join(samples_toml) + "\n"
 
 
 def _words(pattern: re.Pattern[str], lines: Iterable[str]) -> list[str]:
@@ -173,7 +167,8 @@ class Sample:
 class SampleScore:
     """What a format leaves of a sample."""
 
-    sample: Sample
+    sample: Path
+    facts: int
     lost: tuple[str, ...]
     not_in_sample: tuple[str, ...]
     """Facts that the sample itself does not have."""
@@ -189,11 +184,11 @@ class SampleScore:
 
     def line(self) -> str:
         """One line for a person."""
-        found = len(self.sample.facts) - len(self.lost) - len(self.not_in_sample)
+        found = self.facts - len(self.lost) - len(self.not_in_sample)
         saved = 100 - 100 * self.reduced_chars / max(1, self.chars)
         unused = "" if self.used else " (stays as it is, or another format is used)"
         summary = (
-            f"{self.sample.path.name}: {found} of {len(self.sample.facts)} facts, "
+            f"{self.sample.name}: {found} of {self.facts} facts, "
             f"{self.chars:,} -> {self.reduced_chars:,} characters, {saved:.1f} % saved{unused}"
         )
         parts = [summary]
@@ -236,15 +231,14 @@ def _sample(path: Path, number: int, entry: object) -> Sample:
 
 def score(registered: OutputFormat, sample: Sample) -> SampleScore:
     """Reduce a sample, as an agent gets it."""
-    try:
+    with file_errors(sample.path):
         text = sample.path.read_bytes().decode(errors="replace")
-    except OSError as error:
-        raise CommandError(f"{sample.path}: cannot be read: {error.strerror}") from None
     policy = ReductionPolicy(max(LEAST_TARGET_CHARS, len(text) // TARGET_SHARE))
     reduced = reduce_text(text, command=sample.command, exit_code=sample.exit_code, policy=policy)
     present = [fact for fact in sample.facts if fact in text]
     return SampleScore(
-        sample,
+        sample.path,
+        facts=len(sample.facts),
         lost=tuple(fact for fact in present if fact not in reduced),
         not_in_sample=tuple(fact for fact in sample.facts if fact not in present),
         chars=len(text),
@@ -253,7 +247,6 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
     )
 
 
-SOME_FACT_IS_LOST = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 app = make_group(
@@ -262,42 +255,25 @@ app = make_group(
 )
 
 
-def project_here() -> Path | None:
-    """The nearest folder from here upwards that has `.ethos/formats`."""
-    try:
-        here = Path.cwd()
-    except OSError:
-        return None
-    for folder in (here, *here.parents):
-        if (folder / ".ethos" / "formats").is_dir():
-            return folder
-    return None
-
-
 def load_own_formats() -> None:
     """Load the formats of the user and of the project here; what cannot be used is a warning."""
-
-    def warn(error: FormatError) -> None:
-        print_line(f"warning: {error}")
-
-    load_formats(project=project_here(), on_error=warn)
+    entry.load_own_formats(lambda error: print_line(f"warning: {error}"))
 
 
 @app.command("list", short_help="List formats: the package's, yours, the project's.")
 def list_formats(json: AsJson = False) -> None:
     """List the formats of the package, the user and the project."""
     load_own_formats()
-    rows = [_row(each) for each in (*registered_formats(), *built_in_formats())]
+    known = [*registered_formats(), *built_in_formats()]
     if json:
-        write_json(rows)
+        write_json(known)
         return
-    width = max(len(row["name"]) for row in rows)
-    lines = [
-        f"{row['name']:{width}}  {', '.join(row['commands']) or 'by content'}"
-        f"{'  (' + row['path'] + ')' if row['path'] else ''}"
-        for row in rows
-    ]
-    write_lines(lines)
+    width = max(len(each.name) for each in known)
+    write_lines(
+        f"{each.name:{width}}  {', '.join(each.commands) or 'by content'}"
+        f"{'' if each.path is None else f'  ({each.path})'}"
+        for each in known
+    )
 
 
 @app.command("test")
@@ -329,9 +305,8 @@ def run_samples(
             lines = [f"{registered.name}:", *(each.line() for each in of_format)]
             write_lines("\n".join(lines).split("\n"))
     if json:
-        write_json([_score_row(each) for each in scores])
-    if not all(each.ok for each in scores):
-        raise typer.Exit(SOME_FACT_IS_LOST)
+        write_json(scores)
+    fail_if(not all(each.ok for each in scores))
 
 
 @app.command("new")
@@ -349,10 +324,7 @@ def make_draft(
     sample: Annotated[
         str, typer.Option(metavar="FILE", help="File with the output. Default: standard input.")
     ] = "-",
-    exit_code: Annotated[
-        int | None,
-        typer.Option(parser=any_whole_number, metavar="N", help="Exit code of the command."),
-    ] = None,
+    exit_code: ExitCode = None,
     folder: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Folder to write to. Default: your formats."),
@@ -368,23 +340,28 @@ def make_draft(
         if sample != "-":
             raise CommandError(f"`--sample {sample}` needs `--command LINE`, which printed it")
         command, exit_code, text = _last_run(exit_code)
+    elif sample == "-":
+        text = read_output()
     else:
-        text = read_output() if sample == "-" else _read(Path(sample))
+        with file_errors(sample):
+            text = Path(sample).read_bytes().decode(errors="surrogateescape")
     if not text.strip():
         raise CommandError("the sample is empty: give the output of the command")
     place = (user_formats_folder() if folder is None else Path(folder)) / name
     file = f"samples/{name}.txt"
-    draft = draft_format(name, command, _command_words(command), text, exit_code, file)
+    format_toml, samples_toml = draft_format(
+        name, command, _command_words(command), text, exit_code, file
+    )
     try:
         (place / "samples").mkdir(parents=True)
         (place / file).write_bytes(text.encode(errors="surrogateescape"))
-        (place / "format.toml").write_text(draft.format_toml, encoding="utf-8")
-        (place / SAMPLES_FILE).write_text(draft.samples_toml, encoding="utf-8")
+        (place / "format.toml").write_text(format_toml, encoding="utf-8")
+        (place / SAMPLES_FILE).write_text(samples_toml, encoding="utf-8")
     except FileExistsError:
         raise CommandError(f"{place}: exists; remove it or take another name") from None
     except OSError as error:
         raise CommandError(f"{place}: cannot be written: {error.strerror}") from None
-    write_text(visible(f"{place / 'format.toml'}") + "\n")
+    write_stdout(visible(f"{place / 'format.toml'}") + "\n")
     print_line(f"test it with: ethos-registry formats test {shlex.quote(str(place))}")
 
 
@@ -402,7 +379,7 @@ def trust_project(
     Read them first: they decide what an agent sees. After a change they are refused again.
     """
     files = trust_formats(project)
-    write_text("".join(f"trusted: {visible(str(file))}\n" for file in files))
+    write_stdout("".join(f"trusted: {visible(str(file))}\n" for file in files))
 
 
 def _last_run(exit_code: int | None) -> tuple[str, int | None, str]:
@@ -420,34 +397,10 @@ def _last_run(exit_code: int | None) -> tuple[str, int | None, str]:
     )
 
 
-def _row(each: OutputFormat) -> dict[str, Any]:
-    path = None if each.path is None else str(each.path)
-    return {"name": each.name, "commands": list(each.commands), "path": path}
-
-
-def _score_row(each: SampleScore) -> dict[str, Any]:
-    return {
-        "sample": str(each.sample.path),
-        "facts": len(each.sample.facts),
-        "lost": list(each.lost),
-        "not_in_sample": list(each.not_in_sample),
-        "chars": each.chars,
-        "reduced_chars": each.reduced_chars,
-        "used": each.used,
-    }
-
-
 def _own_folders() -> list[Path]:
     """The folders of the user's formats, and of the project's if it is trusted."""
     load_own_formats()
     return sorted(each.path.parent for each in registered_formats() if each.path is not None)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode(errors="surrogateescape")
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _command_words(command: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ethos_registry import _core
-from ethos_registry._cli.console import CommandError, make_app, visible, write_json, write_text
+from ethos_registry._cli.console import CommandError, make_app, visible, write_json, write_stdout
 from ethos_registry._cli.cost import CHARS_PER_TOKEN, token_counter
 from ethos_registry._cli.options import AsJson
 
@@ -29,8 +29,6 @@ _MILLION = 1e6
 @dataclass(slots=True)
 class _Call:
     day: str
-    agent: str
-    session: str
     call: str
     program: str
     format: str
@@ -99,8 +97,6 @@ def measured_gain(lines: Iterable[str], *, shadow: bool = False) -> Gain:
         found.calls.append(
             _Call(
                 datetime.fromtimestamp(row["time"]).strftime("%Y-%m-%d"),
-                str(row.get("agent")),
-                session,
                 call,
                 str(row.get("program") or row.get("tool")),
                 str(row.get("format") or ""),
@@ -264,13 +260,13 @@ def gain(
         if json:
             write_json(rows)
         else:
-            write_text("".join(f"{_line(row)}\n" for row in rows) or "Nothing was measured.\n")
+            write_stdout("".join(f"{_line(row)}\n" for row in rows) or "Nothing was measured.\n")
         return
     summary = _summary(found, _parse_prices(prices))
     if json:
         write_json(summary)
     else:
-        write_text("\n".join(_report(summary)) + "\n")
+        write_stdout("\n".join(_report(summary)) + "\n")
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -7,12 +7,13 @@ import difflib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,11 +22,13 @@ import typer
 
 from ethos_registry._cli.console import (
     CommandError,
+    fail_if,
+    file_errors,
     make_app,
     print_line,
     visible,
     write_lines,
-    write_text,
+    write_stdout,
 )
 from ethos_registry._cli.fake_model import FakeModel
 from ethos_registry._cli.hook_agents import (
@@ -47,7 +50,6 @@ _LIMIT_CHARS = 16_000
 """The default of `--target-chars`."""
 _NOTE = "[all of it: "
 _BACKUP = ".before-ethos-registry"
-_NOT_INSTALLED = 1
 
 app = make_app(
     no_args_is_help=True,
@@ -124,21 +126,18 @@ def uninstall(
     agent: AgentNames = None, project: InProject = False, dry_run: DryRun = False
 ) -> None:
     """Remove the hooks from the configuration of coding agents, and nothing else."""
-    for each in [AGENTS[_known(name)] for name in agent or NAMES]:
+    for each in _named(agent or NAMES):
         _apply(each, _uninstalled(each, project), dry_run)
 
 
 @app.command()
 def status(agent: AgentNames = None) -> None:
     """Show which agents are on this machine, and where hooks are configured."""
-    for each in [AGENTS[_known(name)] for name in agent or NAMES]:
-        places = [
-            str(path)
-            for path in {each.file(project=False), each.file(project=True)}
-            if _handlers(each, path)
-        ]
+    for each in _named(agent or NAMES):
+        files = {each.file(project=False), each.file(project=True)}
+        places = [str(path) for path in files if _handlers(each, path)]
         here = "" if each.is_installed() else " (not on this machine)"
-        write_text(f"{each.name}{here}: {visible(', '.join(sorted(places))) or 'no hooks'}\n")
+        write_stdout(f"{each.name}{here}: {visible(', '.join(sorted(places))) or 'no hooks'}\n")
 
 
 @app.command()
@@ -177,12 +176,11 @@ def doctor(
             "answers": answers,
             "fires": fires or (None, _FIRES.get(each.name, _LIVE)),
         }
-        write_text(f"{each.title}\n")
+        write_stdout(f"{each.title}\n")
         for name, (works, text) in facts.items():
-            write_text(f"  {name}: {visible(text)}\n")
+            write_stdout(f"  {name}: {visible(text)}\n")
             all_work = all_work and works is not False
-    if not all_work:
-        raise typer.Exit(_NOT_INSTALLED)
+    fail_if(not all_work)
 
 
 _LIVE = "not checked without --live; in the agent, a long result must end in `[all of it: ...]`"
@@ -193,17 +191,18 @@ _FIRES = {
 }
 
 
-def _known(name: str) -> str:
-    if name not in AGENTS:
-        raise CommandError(f"unknown agent {name!r}: known are {', '.join(NAMES)}")
-    return name
+def _named(names: Iterable[str]) -> list[CodingAgent]:
+    for name in names:
+        if name not in AGENTS:
+            raise CommandError(f"unknown agent {name!r}: known are {', '.join(NAMES)}")
+    return [AGENTS[name] for name in names]
 
 
 def _selected(names: list[str] | None, *, failures: bool) -> list[CodingAgent]:
     if names:
-        return [AGENTS[_known(name)] for name in names]
-    found = [each for each in AGENTS.values() if each.is_installed()]
-    found = [each for each in found if failures or each.version is not None]
+        return _named(names)
+    with_hooks = [each for each in AGENTS.values() if failures or each.version is not None]
+    found = [each for each in with_hooks if each.is_installed()]
     if not found:
         raise CommandError(f"no coding agent found; name one: --agent {'|'.join(NAMES)}")
     return found
@@ -217,8 +216,10 @@ def _installed(agent: CodingAgent, words: list[str], project: bool, failures: bo
     groups = dict(agent.groups(words)) if agent.groups is not None else {}
     if failures and agent.rewriting is not None:
         groups |= agent.rewriting(words)
-    if before is not None and _ours(agent, parse_object(before, str(path)), str(path)) == groups:
-        return _Change(path, before, before)
+    if before is not None:
+        ours = list(_ours(agent, parse_object(before, str(path)), str(path)))
+        if len(ours) == len(groups) and {place[1]: group for place, group, _ in ours} == groups:
+            return _Change(path, before, before)
     start = '{\n  "version": 1\n}\n' if agent.name == "cursor" else "{}\n"
     text = _without_ours(agent, start if before is None else before, str(path))
     for event, group in groups.items():
@@ -237,35 +238,26 @@ def _installed(agent: CodingAgent, words: list[str], project: bool, failures: bo
 def _uninstalled(agent: CodingAgent, project: bool) -> _Change:
     path = agent.file(project=project)
     before = _read(path)
-    if before is None:
-        return _Change(path, None, None)
-    if agent.is_own_file:
+    if before is None or agent.is_own_file:
         return _Change(path, before, None)
     return _Change(path, before, _without_ours(agent, before, str(path)))
 
 
-def _groups(document: dict[str, Any], name: str) -> Iterator[tuple[str, int, Any]]:
-    """Each group of hooks with its event and its place in the list."""
+def _ours(
+    agent: CodingAgent, document: dict[str, Any], name: str
+) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any], dict[str, Any]]]:
+    """Each of our handlers: its place in the document, its group, and itself."""
     hooks = document.get("hooks", {})
     if not isinstance(hooks, dict):
         raise CommandError(f"{name}: not changed, because `hooks` is not an object")
     for event, groups in hooks.items():
-        if isinstance(groups, list):
-            for number, group in enumerate(groups):
-                yield event, number, group
-
-
-def _ours(agent: CodingAgent, document: dict[str, Any], name: str) -> dict[str, Any]:
-    """Our groups by event; an event with several of them has all in a list, which none equals."""
-    found: dict[str, Any] = {}
-    for event, _, group in _groups(document, name):
-        is_ours = is_our_handler(group, agent.name) or (
-            isinstance(group, dict)
-            and any(is_our_handler(each, agent.name) for each in _list(group.get("hooks")))
-        )
-        if is_ours:
-            found[event] = [found[event], group] if event in found else group
-    return found
+        for number, group in enumerate(_list(groups)):
+            if is_our_handler(group, agent.name):
+                yield ("hooks", event, number), group, group
+            elif isinstance(group, dict):
+                for at, handler in enumerate(_list(group.get("hooks"))):
+                    if is_our_handler(handler, agent.name):
+                        yield ("hooks", event, number, "hooks", at), group, handler
 
 
 def _list(value: object) -> list[Any]:
@@ -273,11 +265,8 @@ def _list(value: object) -> list[Any]:
 
 
 def _without_ours(agent: CodingAgent, text: str, name: str) -> str:
-    while True:
-        document = parse_object(text, name)
-        path = _first_of_ours(agent, document, name)
-        if path is None:
-            return text
+    while found := next(_ours(agent, parse_object(text, name), name), None):
+        path = found[0]
         text = remove_item(text, path)
         # What this emptied is removed too; what was empty before stays.
         while len(path) > 1:
@@ -290,18 +279,7 @@ def _without_ours(agent: CodingAgent, text: str, name: str) -> str:
             if value and not (isinstance(value, dict) and value.get("hooks") == []):
                 break
             text = remove_item(text, path)
-
-
-def _first_of_ours(
-    agent: CodingAgent, document: dict[str, Any], name: str
-) -> tuple[str | int, ...] | None:
-    for event, number, group in _groups(document, name):
-        if is_our_handler(group, agent.name):
-            return ("hooks", event, number)
-        for at, handler in enumerate(_list(group.get("hooks")) if isinstance(group, dict) else ()):
-            if is_our_handler(handler, agent.name):
-                return ("hooks", event, number, "hooks", at)
-    return None
+    return text
 
 
 def _handlers(agent: CodingAgent, path: Path) -> list[dict[str, Any]]:
@@ -315,20 +293,14 @@ def _handlers(agent: CodingAgent, path: Path) -> list[dict[str, Any]]:
             words = json.loads(match[1]) if match else []
             return [{"command": words[0], "args": words[1:]}] if words else []
         document = parse_object(text, str(path))
-        found = [group for _, _, group in _groups(document, str(path))]
+        return [handler for _, _, handler in _ours(agent, document, str(path))]
     except (CommandError, ValueError, IndexError):
         return []
-    nested = [
-        each for group in found if isinstance(group, dict) for each in _list(group.get("hooks"))
-    ]
-    return [each for each in (*found, *nested) if is_our_handler(each, agent.name)]
 
 
 def _command(handler: dict[str, Any]) -> list[str]:
     if "args" in handler:
         return [handler["command"], *handler["args"]]
-    import shlex
-
     return shlex.split(handler.get("command", handler.get("bash")), posix=os.name != "nt")
 
 
@@ -440,7 +412,7 @@ def _version(agent: CodingAgent) -> str | None:
 def _apply(agent: CodingAgent, change: _Change, dry_run: bool) -> None:
     path = change.path
     if change.before == change.after:
-        write_text(f"{agent.title}: nothing to change in {visible(str(path))}\n")
+        write_stdout(f"{agent.title}: nothing to change in {visible(str(path))}\n")
         return
     if dry_run:
         lines = difflib.unified_diff(
@@ -451,25 +423,21 @@ def _apply(agent: CodingAgent, change: _Change, dry_run: bool) -> None:
         )
         write_lines(line.rstrip() for line in lines)
         return
-    try:
+    with file_errors(path, "written"):
         if change.after is None:
             path.unlink()
         else:
             _write(path, change.before, change.after)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
-    write_text(f"{agent.title}: changed {visible(str(path))}\n")
+    write_stdout(f"{agent.title}: changed {visible(str(path))}\n")
 
 
 def _read(path: Path) -> str | None:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be read: {reason}") from None
+    with file_errors(path):
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
 
 
 def _write(path: Path, before: str | None, after: str) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Annotated, Any, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, TypedDict
 
 import typer
 from rich import box
@@ -15,9 +14,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import Personality, ToolRegistry, __version__, provider
+from ethos_registry import Personality, ToolRegistry, __version__
 from ethos_registry._cli.console import (
     CommandError,
+    fail_if,
     first_line,
     make_app,
     visible,
@@ -33,15 +33,16 @@ from ethos_registry._cli.options import (
     ToolReferences,
     complete_provider,
 )
-from ethos_registry._cli.prefix import report_notes, shown_view, taken_prefix
+from ethos_registry._cli.prefix import report_notes, shown_view
 from ethos_registry._cli.sources import (
     check_personality,
     make_registry,
     read_personality,
+    registrations,
     registry_to_check,
 )
 from ethos_registry.capabilities import containment, sandbox_support
-from ethos_registry.registry import Explanation, Registration
+from ethos_registry.registry import CapabilityFinding, Registration
 from ethos_registry.types import installed_extras
 
 app = make_app()
@@ -56,36 +57,30 @@ class CapabilityReport(TypedDict):
     personality: str
     sandbox: str
     sandbox_reason: str
-    findings: list[dict[str, Any]]
+    findings: Sequence[CapabilityFinding]
 
 
 def capability_report(registry: ToolRegistry, personality: Personality) -> CapabilityReport:
     """The document that `--json` prints."""
     support = sandbox_support()
-    findings = [asdict(finding) for finding in registry.validate_for(personality)]
     return {
         "personality": personality.id,
         "sandbox": support.level,
         "sandbox_reason": support.reason,
-        "findings": findings,
+        "findings": registry.validate_for(personality),
     }
 
 
-_STYLES = {
-    "no_backend": "red",
-    "not_bindable": "red",
-    "not_covered": "yellow",
-    "undeclared": "yellow",
-    "runs_later": "yellow",
-}
+_REFUSED = ("no_backend", "not_bindable")
+"""The findings for which calls are refused."""
 
 
 def drawn_capabilities(report: CapabilityReport, width: int) -> Iterator[RenderableType]:
     """One line for each finding, then the level of the sandbox."""
     for finding in report["findings"]:
-        named = f"{visible(finding['tool'])}: " if finding["tool"] else ""
-        line = f"{finding['kind']}: {named}{visible(finding['message'])}"
-        yield Text(line, style=_STYLES.get(finding["kind"], "yellow"))
+        named = f"{visible(finding.tool)}: " if finding.tool else ""
+        line = f"{finding.kind}: {named}{visible(finding.message)}"
+        yield Text(line, style="red" if finding.kind in _REFUSED else "yellow")
     if not report["findings"]:
         yield Text(f"`{visible(report['personality'])}` covers what its tools declare")
     reason = report["sandbox_reason"]
@@ -151,35 +146,19 @@ class ToolsReport(TypedDict):
     unmatched: Mapping[str, list[str]]
 
 
-def listing(
-    registry: ToolRegistry, registrations: list[Registration], personality: Personality | None
-) -> ToolsReport:
+def listing(registry: ToolRegistry, personality: Personality | None) -> ToolsReport:
     """The document that `--json` prints and the table draws."""
     return {
         "personality": None if personality is None else personality.id,
-        "tools": [
-            _listed(
-                item, None if personality is None else registry.explain(item.tool.name, personality)
-            )
-            for item in registrations
-        ],
+        "tools": [_listed(registry, item, personality) for item in registrations(registry)],
         "unmatched": {} if personality is None else registry.check(personality),
     }
 
 
-def definitions(
-    registry: ToolRegistry,
-    registrations: list[Registration],
-    personality: Personality | None,
-    provider_name: str,
-) -> list[Any]:
-    """The definitions for a model of that provider: all tools, or those of the personality."""
-    provider(provider_name)
-    view = shown_view(registry, registrations, personality)
-    return view.definitions(provider_name)
-
-
-def _listed(item: Registration, explanation: Explanation | None) -> ListedTool:
+def _listed(
+    registry: ToolRegistry, item: Registration, personality: Personality | None
+) -> ListedTool:
+    explanation = None if personality is None else registry.explain(item.tool.name, personality)
     return {
         "name": item.tool.name,
         "toolset": item.tool.toolset,
@@ -229,8 +208,6 @@ def _table(tools: list[ListedTool], *, with_outcome: bool) -> Table:
 
 # `ethos-registry tools`.
 
-SOME_CALL_REFUSED = 1
-
 
 @app.command(short_help="List what is registered, and why a tool is hidden.")
 def tools(
@@ -272,32 +249,23 @@ def tools(
     schema.
     """
     may = read_personality(personality, personality_id)
-    if check and cost_for is not None:
-        registry, registrations = make_registry(tools or ())
-        check_personality(registry, may)
-        report_notes(shown_view(registry, registrations, may), cost_for, json=json)
-        return
-    if check:
+    if check and cost_for is None:
         if may is None:
             raise CommandError("`--check` needs `--personality FILE`: whose tools to check")
         checked = registry_to_check(tools or ())
         check_personality(checked, may)
         report = capability_report(checked, may)
         write_report(report, drawn_capabilities, as_json=json)
-        refused = ("no_backend", "not_bindable")
-        if any(finding["kind"] in refused for finding in report["findings"]):
-            raise typer.Exit(SOME_CALL_REFUSED)
+        fail_if(any(finding.kind in _REFUSED for finding in report["findings"]))
         return
-    registry, registrations = make_registry(tools or ())
-    if cost_for is not None:
-        check_personality(registry, may)
-        cost = prompt_cost(taken_prefix(registry, registrations, may, cost_for))
+    registry = make_registry(tools or ())
+    if cost_for is not None and check:
+        report_notes(shown_view(registry, may), cost_for, json=json)
+    elif cost_for is not None:
+        cost = prompt_cost(shown_view(registry, may).prefix(cost_for))
         write_report(cost, drawn_cost, as_json=json)
-        return
-    if definitions_for is not None:
+    elif definitions_for is not None:
+        write_json(shown_view(registry, may).definitions(definitions_for))
+    else:
+        write_report(listing(registry, may), drawn_listing, as_json=json)
         check_personality(registry, may)
-        write_json(definitions(registry, registrations, may, definitions_for))
-        return
-    found = listing(registry, registrations, may)
-    write_report(found, drawn_listing, as_json=json)
-    check_personality(registry, may)

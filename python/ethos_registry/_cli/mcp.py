@@ -19,22 +19,23 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import Personality, ToolContext, ToolRegistry
+from ethos_registry import CallResult, Personality, ToolContext, ToolRegistry, View
 from ethos_registry._cli.console import (
     CommandError,
+    fail_if,
     make_group,
     print_line,
     visible,
     write_json,
     write_lines,
     write_report,
-    write_text,
+    write_stdout,
 )
-from ethos_registry._cli.cost import drawn_cost, prompt_cost
+from ethos_registry._cli.cost import PromptCost, drawn_cost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
 from ethos_registry._cli.prefix import note_lines
 from ethos_registry.capabilities import containment
-from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
+from ethos_registry.mcp import McpBridge, McpPins, McpProblem, PinDifference
 from ethos_registry.providers import SchemaNote
 
 # What `mcp doctor` and `mcp diff` show.
@@ -53,15 +54,13 @@ class ServersReport(TypedDict):
 
     servers: list[dict[str, Any]]
     problems: list[dict[str, Any]]
-    schemas: list[dict[str, Any]]
+    schemas: list[SchemaNote]
     """What providers are sent of the tools in other words, or not at all."""
     containment: str
 
 
 def servers_report(bridge: McpBridge, notes: Iterable[SchemaNote] = ()) -> ServersReport:
     """The report about a bridge that is connected."""
-    statuses = bridge.servers
-    problems = bridge.problems
     return {
         "servers": [
             {
@@ -72,18 +71,17 @@ def servers_report(bridge: McpBridge, notes: Iterable[SchemaNote] = ()) -> Serve
                 "reason": status.reason,
                 "stderr_tail": status.stderr_tail if status.state != "ready" else "",
             }
-            for status in statuses.values()
+            for status in bridge.servers.values()
         ],
         "problems": [
-            asdict(problem) | {"way_out": _way_out(problem, statuses[problem.server])}
-            for problem in problems
+            asdict(problem) | {"way_out": _way_out(problem)} for problem in bridge.problems
         ],
-        "schemas": [asdict(note) for note in notes],
+        "schemas": list(notes),
         "containment": containment(),
     }
 
 
-def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
+def _way_out(problem: McpProblem) -> str:
     message = problem.message
     if problem.kind == "server":
         if "cannot be started" in message:
@@ -122,14 +120,10 @@ def drawn_servers(report: ServersReport, width: int) -> Iterator[RenderableType]
         )
     yield table
     for problem in report["problems"]:
-        place = (
-            problem["server"]
-            if problem["tool"] is None
-            else f"{problem['server']}/{problem['tool']}"
-        )
-        yield Text(visible(f"{place}: {problem['message']}"))
+        tool = "" if problem["tool"] is None else f"/{problem['tool']}"
+        yield Text(visible(f"{problem['server']}{tool}: {problem['message']}"))
         yield Text(f"  {problem['way_out']}")
-    for line in note_lines(SchemaNote(**note) for note in report["schemas"]):
+    for line in note_lines(report["schemas"]):
         yield Text(line)
     for server in report["servers"]:
         if server["stderr_tail"]:
@@ -160,7 +154,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _MAX_VALUE_CHARS else f"{text[:_MAX_VALUE_CHARS]}..."
 
 
-FAILED = 1
 _CONFIGS = ("mcp.json", ".mcp.json")
 
 T = TypeVar("T")
@@ -203,19 +196,33 @@ def _found(config: str | None) -> str:
     raise CommandError(f"there is no {' and no '.join(_CONFIGS)} here; name the configuration")
 
 
-def _pins_path(config: str, pins: str | None) -> Path:
-    if pins is not None:
-        return Path(pins)
-    path = Path(config)
-    return path.with_name(f"{path.stem or path.name}.pins.json")
-
-
 def _bridge(
-    config: str, seconds: int, pins: McpPins | None, server: str | None = None
-) -> McpBridge:
+    config: str | None,
+    pins: str | None,
+    seconds: int,
+    server: str | None = None,
+    *,
+    must_exist: bool = False,
+) -> tuple[McpBridge, McpPins]:
+    """A bridge to all servers or to one, and the approved definitions, which may have to exist."""
+    path = Path(_found(config))
+    default = path.with_name(f"{path.stem or path.name}.pins.json")
+    approved = McpPins.load(default if pins is None else Path(pins), must_exist=must_exist)
     options: dict[str, Any] = {"connect_timeout_seconds": seconds, "timeout_seconds": seconds}
     only = None if server is None else [server]
-    return McpBridge.from_config(config, server_options=options, pins=pins, only=only)
+    bridge = McpBridge.from_config(path, server_options=options, pins=approved, only=only)
+    return bridge, approved
+
+
+def _view(bridge: McpBridge) -> View:
+    """All tools of a bridge that is connected."""
+    registry = ToolRegistry()
+    bridge.attach(registry)
+    return registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
+
+
+def _not_ready(bridge: McpBridge) -> list[str]:
+    return [name for name, status in bridge.servers.items() if status.state != "ready"]
 
 
 def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) -> T:
@@ -250,24 +257,15 @@ def list_(
 
     Exit code 1 if a server could not be connected.
     """
-    path = _found(config)
-    approved = McpPins.load(_pins_path(path, pins), must_exist=False)
-    bridge = _bridge(path, timeout, approved, server)
+    bridge, _ = _bridge(config, pins, timeout, server)
 
-    async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem], bool]:
-        registry = ToolRegistry()
-        bridge.attach(registry)
-        chosen = list(bridge.servers) if server is None else [server]
-        prefix = registry.view(Personality("mcp", mcp_servers=chosen)).prefix(provider)
-        problems = [problem for problem in bridge.problems if problem.server in chosen]
-        is_ready = all(bridge.servers[name].state == "ready" for name in chosen)
-        return prompt_cost(prefix), problems, is_ready
+    async def use(bridge: McpBridge) -> tuple[PromptCost, list[McpProblem], list[str]]:
+        return prompt_cost(_view(bridge).prefix(provider)), bridge.problems, _not_ready(bridge)
 
-    cost, problems, is_ready = _with_bridge(bridge, use)
+    cost, problems, failed = _with_bridge(bridge, use)
     write_report(cost, drawn_cost, as_json=json)
     _print_problems(problems)
-    if not is_ready:
-        raise typer.Exit(FAILED)
+    fail_if(failed)
 
 
 @app.command(short_help="Call one tool.")
@@ -287,23 +285,18 @@ def call(
 
     Only the server of the tool is connected.
     """
-    approved = McpPins.load(_pins_path(config, pins), must_exist=False)
     parts = tool.split("__", 2)
     if len(parts) < 3 or parts[0] != "mcp":
         raise CommandError(f"TOOL must be mcp__SERVER__TOOL, as `mcp list` shows it: {tool!r}")
-    bridge = _bridge(config, timeout, approved, parts[1])
+    bridge, _ = _bridge(config, pins, timeout, parts[1])
     try:
         values = json_module.loads(arguments)
     except ValueError as error:
         raise CommandError(f"ARGUMENTS are not valid JSON: {error}") from None
 
-    async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem]]:
-        registry = ToolRegistry()
-        bridge.attach(registry)
-        view = registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
-        results = await view.execute(
-            [{"id": "call", "name": tool, "args": values}], ToolContext(platform="cli")
-        )
+    async def use(bridge: McpBridge) -> tuple[CallResult, list[McpProblem]]:
+        calls = [{"id": "call", "name": tool, "args": values}]
+        results = await _view(bridge).execute(calls, ToolContext(platform="cli"))
         return results[0], bridge.problems
 
     result, problems = _with_bridge(bridge, use)
@@ -315,7 +308,7 @@ def call(
             print_line(f"content: {block!r}")
     if not result.ok:
         _print_problems([problem for problem in problems if problem.kind == "server"])
-        raise typer.Exit(FAILED)
+    fail_if(not result.ok)
 
 
 @app.command(short_help="Explain what is wrong with the servers.")
@@ -335,22 +328,17 @@ def doctor(
     json: AsJson = False,
 ) -> None:
     """Connect each server and explain what is wrong; exit code 1 if something is."""
-    path = _found(config)
-    bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
+    bridge, _ = _bridge(config, pins, timeout)
 
-    async def use(bridge: McpBridge) -> Any:
-        registry = ToolRegistry()
-        bridge.attach(registry)
-        view = registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
-        notes = view.check_schemas(provider)
+    async def use(bridge: McpBridge) -> ServersReport:
+        notes = _view(bridge).check_schemas(provider)
         if provider is None:
             notes = [note for note in notes if note.kind == "left_out"]
         return servers_report(bridge, notes)
 
     report = _with_bridge(bridge, use)
     write_report(report, drawn_servers, as_json=json)
-    if report["problems"] or any(note["kind"] == "left_out" for note in report["schemas"]):
-        raise typer.Exit(FAILED)
+    fail_if(report["problems"] or any(note.kind == "left_out" for note in report["schemas"]))
 
 
 @app.command(short_help="Approve all current definitions.")
@@ -358,21 +346,17 @@ def pin(
     config: Config = None, server: ServerName = None, pins: PinsFile = None, timeout: Seconds = 15
 ) -> None:
     """Save the definitions of all tools as approved; exit code 1 if a server is not connected."""
-    path = _found(config)
-    approved = McpPins.load(_pins_path(path, pins), must_exist=False)
-    bridge = _bridge(path, timeout, approved, server)
+    bridge, approved = _bridge(config, pins, timeout, server)
 
     async def use(bridge: McpBridge) -> tuple[int, list[str]]:
-        chosen = bridge.servers if server is None else {server: bridge.servers[server]}
-        failed = [name for name, status in chosen.items() if status.state != "ready"]
-        return bridge.pin(server), failed
+        failed = _not_ready(bridge)
+        return bridge.pin(), failed
 
     count, failed = _with_bridge(bridge, use)
-    write_text(f"{count} definitions are pinned in {approved.path}\n")
+    write_stdout(f"{count} definitions are pinned in {approved.path}\n")
     for name in failed:
         print_line(f"warning: {name}: not connected, so its pins are as before")
-    if failed:
-        raise typer.Exit(FAILED)
+    fail_if(failed)
 
 
 @app.command(short_help="Show what differs from the approved definitions.")
@@ -387,29 +371,20 @@ def diff(
 
     Also 1 if a pinned server is not connected, since it is not known then.
     """
-    path = _found(config)
-    approved = McpPins.load(_pins_path(path, pins))
-    bridge = _bridge(path, timeout, approved, server)
+    bridge, approved = _bridge(config, pins, timeout, server, must_exist=True)
 
-    async def use(bridge: McpBridge) -> tuple[Any, list[str]]:
-        failed = [
-            name
-            for name, status in bridge.servers.items()
-            if approved.is_pinned(name) and status.state != "ready" and server in (None, name)
-        ]
-        return bridge.diff(server), failed
+    async def use(bridge: McpBridge) -> tuple[list[PinDifference], list[str]]:
+        return bridge.diff(), [name for name in _not_ready(bridge) if approved.is_pinned(name)]
 
     differences, failed = _with_bridge(bridge, use)
     if json:
         write_json([asdict(found) | {"fields": found.fields} for found in differences])
     else:
         lines = [line for found in differences for line in difference_lines(found)]
-        lines = lines or ["nothing differs from the pins"]
-        write_lines(lines)
+        write_lines(lines or ["nothing differs from the pins"])
     for name in failed:
         print_line(f"warning: {name}: not connected, so it was not compared")
-    if differences or failed:
-        raise typer.Exit(FAILED)
+    fail_if(differences or failed)
 
 
 @app.command(short_help="Approve changed and new tools of a server.")
@@ -426,8 +401,7 @@ def accept(
     timeout: Seconds = 15,
 ) -> None:
     """Approve definitions that differ from their pins, and forget tools that are gone."""
-    approved = McpPins.load(_pins_path(config, pins))
-    bridge = _bridge(config, timeout, approved, server)
+    bridge, approved = _bridge(config, pins, timeout, server, must_exist=True)
 
     async def use(bridge: McpBridge) -> list[str]:
         [(server, status)] = bridge.servers.items()
@@ -438,4 +412,6 @@ def accept(
         return bridge.accept(server, tools or None)
 
     accepted = _with_bridge(bridge, use)
-    write_text("".join(f"accepted: {visible(name)}\n" for name in accepted) or "nothing differs\n")
+    write_stdout(
+        "".join(f"accepted: {visible(name)}\n" for name in accepted) or "nothing differs\n"
+    )

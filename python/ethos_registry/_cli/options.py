@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, get_args
+from dataclasses import replace
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -34,6 +35,26 @@ def _between(text: str, least: int) -> int:
         raise typer.BadParameter(f"{number} is not from {least} to {LARGEST}")
     return number
 
+
+# For shell completion.
+
+_PROVIDERS = (
+    "anthropic",
+    "openai",
+    "openai_responses",
+    "gemini",
+    "ollama",
+    "bedrock",
+    "cohere",
+)
+
+
+def complete_from(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """For shell completion."""
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
+
+
+complete_provider = complete_from(_PROVIDERS)
 
 # Options that several commands share: which tools, and for whom.
 
@@ -74,9 +95,17 @@ Level = Annotated[
         "--level",
         metavar="LEVEL",
         help="What to keep: lossless, facts or verdict. Default: facts.",
-        autocompletion=lambda incomplete: [
-            level for level in _LEVELS if level.startswith(incomplete)
-        ],
+        autocompletion=complete_from(_LEVELS),
+    ),
+]
+ExitCode = Annotated[
+    int | None,
+    typer.Option(parser=any_whole_number, metavar="N", help="Exit code of the command."),
+]
+WorkingDir = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER", help="Working directory of the tools. Default: the current one."
     ),
 ]
 
@@ -90,33 +119,7 @@ def read_policy(target_chars: int | None, level: str | None) -> ReductionPolicy 
     """
     if target_chars is None and level is None:
         return "default"
-    for known in _LEVELS:
-        if level in (None, known):
-            chars = ReductionPolicy().target_chars if target_chars is None else target_chars
-            return ReductionPolicy(chars, "facts" if level is None else known)
-    raise CommandError(f"`--level` must be one of {', '.join(_LEVELS)}: {level}")
-
-
-# For shell completion.
-
-_PROVIDERS = (
-    "anthropic",
-    "openai",
-    "openai_responses",
-    "gemini",
-    "ollama",
-    "bedrock",
-    "cohere",
-)
-
-
-def complete_from(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """For shell completion."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in choices if choice.startswith(incomplete)]
-
-    return complete
-
-
-complete_provider = complete_from(_PROVIDERS)
+    if level not in (None, *_LEVELS):
+        raise CommandError(f"`--level` must be one of {', '.join(_LEVELS)}: {level}")
+    policy = ReductionPolicy(level=cast("ReductionLevel", level or "facts"))
+    return policy if target_chars is None else replace(policy, target_chars=target_chars)

@@ -6,27 +6,27 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ethos_registry import ConfigError, Personality, ToolRegistry, View, provider
+from ethos_registry import ConfigError, Personality, ToolRegistry, View
 from ethos_registry._cli.console import (
     CommandError,
+    fail_if,
+    file_errors,
     make_group,
     print_line,
     visible,
     write_json,
     write_lines,
     write_output,
-    write_text,
+    write_stdout,
 )
 from ethos_registry._cli.options import AsJson, PersonalityFile, PersonalityId, ToolReferences
-from ethos_registry._cli.sources import make_registry, read_personality
+from ethos_registry._cli.sources import make_registry, read_personality, registrations
 from ethos_registry.providers import Prefix, PrefixDiff, SchemaNote, prefix_diff
-from ethos_registry.registry import Registration
 
 # `ethos-registry prefix`: what a request begins with, saved, compared and checked.
 
@@ -34,32 +34,16 @@ HASH_SEEDS = ("0", "1", "2", "3")
 """Enough for an order out of a set to differ: each seed shows most of them."""
 
 
-def shown_view(
-    registry: ToolRegistry, registrations: list[Registration], personality: Personality | None
-) -> View:
+def shown_view(registry: ToolRegistry, personality: Personality | None) -> View:
     """What a personality is shown; without one all tools."""
     if personality is None:
+        known = registrations(registry)
         personality = Personality(
             "everything",
-            plugins=tuple({item.plugin_id for item in registrations if item.plugin_id is not None}),
-            mcp_servers=tuple(
-                {item.mcp_server for item in registrations if item.mcp_server is not None}
-            ),
+            plugins=tuple({item.plugin_id for item in known if item.plugin_id is not None}),
+            mcp_servers=tuple({item.mcp_server for item in known if item.mcp_server is not None}),
         )
     return registry.view(personality)
-
-
-def taken_prefix(
-    registry: ToolRegistry,
-    registrations: list[Registration],
-    personality: Personality | None,
-    provider_name: str,
-    breakpoints: int = 1,
-) -> Prefix:
-    """The prefix of what is registered now."""
-    provider(provider_name)
-    view = shown_view(registry, registrations, personality)
-    return view.prefix(provider_name, breakpoints=breakpoints)
 
 
 def note_lines(notes: Iterable[SchemaNote]) -> list[str]:
@@ -77,23 +61,12 @@ def note_lines(notes: Iterable[SchemaNote]) -> list[str]:
 
 def read_prefix(path: str) -> Prefix:
     """A prefix that was saved to a file."""
+    with file_errors(path):
+        content = Path(path).read_bytes()
     try:
-        return Prefix.from_json(Path(path).read_bytes())
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+        return Prefix.from_json(content)
     except ConfigError as error:
         raise CommandError(f"{path}: {error}") from None
-
-
-def diff_document(diff: PrefixDiff) -> dict[str, Any]:
-    """The difference as JSON values."""
-    return {
-        "same": diff.same,
-        "byte_offset": diff.byte_offset,
-        "before_bytes": diff.before_bytes,
-        "after_bytes": diff.after_bytes,
-        "changes": [asdict(change) for change in diff.changes],
-    }
 
 
 def check_hash_seeds(arguments: list[str]) -> list[PrefixDiff]:
@@ -121,8 +94,6 @@ def _in_process(seed: str, arguments: list[str]) -> Prefix:
     return Prefix.from_json(done.stdout)
 
 
-DIFFERS = 1
-
 app = make_group(
     "Save and compare what a request begins with: the bytes of its tools.",
     "Save and compare the bytes of tool lists.",
@@ -130,9 +101,6 @@ app = make_group(
 
 ProviderOption = Annotated[
     str, typer.Option("--provider", metavar="NAME", help="anthropic, openai, gemini, ollama, ...")
-]
-Breakpoints = Annotated[
-    int, typer.Option("--breakpoints", metavar="N", help="Cache markers: 0, 1 or 2.")
 ]
 
 
@@ -142,17 +110,16 @@ def save(
         str, typer.Argument(metavar="FILE", help="Output file; - for standard output.")
     ],
     provider: ProviderOption = "anthropic",
-    breakpoints: Breakpoints = 1,
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
     tools: ToolReferences = None,
 ) -> None:
     """Save the tools of a request as JSON."""
-    prefix = _of_now(provider, breakpoints, personality, personality_id, tools)
+    content = f"{_view(personality, personality_id, tools).prefix(provider).to_json()}\n"
     if file == "-":
-        write_text(f"{prefix.to_json()}\n")
-        return
-    write_output(file, f"{prefix.to_json()}\n")
+        write_stdout(content)
+    else:
+        write_output(file, content)
 
 
 @app.command(short_help="Show what changed between two requests.")
@@ -170,16 +137,24 @@ def diff(
     """Say what changed between two requests, and at which byte; exit 1 if something did."""
     old = read_prefix(before)
     if after is None:
-        new = _of_now(old.provider, old.breakpoints, personality, personality_id, tools)
+        view = _view(personality, personality_id, tools)
+        new = view.prefix(old.provider, breakpoints=old.breakpoints)
     else:
         new = read_prefix(after)
     found = prefix_diff(old, new)
     if json:
-        write_json(diff_document(found))
+        write_json(
+            {
+                "same": found.same,
+                "byte_offset": found.byte_offset,
+                "before_bytes": found.before_bytes,
+                "after_bytes": found.after_bytes,
+                "changes": found.changes,
+            }
+        )
     else:
         write_lines(str(found).splitlines())
-    if not found.same:
-        raise typer.Exit(DIFFERS)
+    fail_if(not found.same)
 
 
 @app.command(short_help="Show what a provider is sent of the schemas.")
@@ -191,21 +166,18 @@ def schemas(
     json: AsJson = False,
 ) -> None:
     """Show what is renamed, rewritten, described or left out; exit 1 if a tool is left out."""
-    may = read_personality(personality, personality_id)
-    registry, registrations = make_registry(tools or ())
-    report_notes(shown_view(registry, registrations, may), provider, json=json)
+    report_notes(_view(personality, personality_id, tools), provider, json=json)
 
 
 def report_notes(view: View, provider_name: str, *, json: bool) -> None:
     """Print what a provider is sent in other words; exit code 1 if a tool is left out."""
     notes = view.check_schemas(provider_name)
     if json:
-        write_json([asdict(note) for note in notes])
+        write_json(notes)
     else:
         lines = note_lines(notes) or ["every schema is sent as its author wrote it"]
-        write_text("".join(f"{line}\n" for line in lines))
-    if any(note.kind == "left_out" for note in notes):
-        raise typer.Exit(DIFFERS)
+        write_stdout("".join(f"{line}\n" for line in lines))
+    fail_if(any(note.kind == "left_out" for note in notes))
 
 
 @app.command(short_help="Find schemas that differ between processes.")
@@ -222,25 +194,15 @@ def check(
     for reference in tools or ():
         arguments += ["--tools", reference]
     diffs = check_hash_seeds(arguments)
-    if not diffs:
-        write_text("the bytes are the same for every hash seed\n")
-        return
     lines = {
         f"{change.tool} {change.pointer}: {change.kind} differs between hash seeds"
         for found in diffs
         for change in found.changes
     }
-    write_lines(sorted(lines))
-    raise typer.Exit(DIFFERS)
+    write_lines(sorted(lines) if diffs else ["the bytes are the same for every hash seed"])
+    fail_if(diffs)
 
 
-def _of_now(
-    provider: str,
-    breakpoints: int,
-    personality: str | None,
-    personality_id: str | None,
-    tools: list[str] | None,
-) -> Prefix:
+def _view(personality: str | None, personality_id: str | None, tools: list[str] | None) -> View:
     may = read_personality(personality, personality_id)
-    registry, registrations = make_registry(tools or ())
-    return taken_prefix(registry, registrations, may, provider, breakpoints)
+    return shown_view(make_registry(tools or ()), may)

@@ -19,8 +19,8 @@ from ethos_registry._cli.console import (
     EndedError,
     make_app,
     visible,
-    write_bytes,
     write_rendered,
+    write_stdout,
 )
 
 app = make_app()
@@ -107,4 +107,4 @@ def show(
             NOTHING_FOUND,
         )
     archive.note_recall(output_id, len(content.decode("utf-8", errors="replace")))
-    write_bytes(content)
+    write_stdout(content)

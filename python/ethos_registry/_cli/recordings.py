@@ -23,7 +23,8 @@ from ethos_registry._cli.console import (
     visible,
     write_json,
     write_rendered,
-    write_text,
+    write_report,
+    write_stdout,
 )
 from ethos_registry._cli.options import AsJson, any_whole_number, positive_number
 from ethos_registry.recording import (
@@ -127,11 +128,7 @@ def list_(
     """List the turns of a recording; or the calls of a session, a turn or a tool."""
     recording = read_recording(place)
     if (session, turn, tool) == (None, None, None):
-        turns = recorded_turns(recording.calls())
-        if json:
-            write_json([dataclasses.asdict(each) for each in turns])
-        else:
-            write_rendered(drawn_turns, turns)
+        write_report(recorded_turns(recording.calls()), drawn_turns, as_json=json)
         return
     calls = recording.calls(session_id=session, turn=turn, tool=tool)
     if json:
@@ -150,7 +147,7 @@ def show(
     """Show one call; exit code 3 if the recording has none of that number."""
     call = _found(read_recording(place), number)
     if json:
-        write_json(dataclasses.asdict(call))
+        write_json(call)
         return
     if raw:
         _write(_raw_of(call))
@@ -167,8 +164,8 @@ def show(
     }
     if call.cost_usd is not None:
         lines["cost"] = f"${call.cost_usd:.6f}"
-    write_text("".join(f"{name:<8} {visible(text)}\n" for name, text in lines.items()))
-    write_text("\n")
+    write_stdout("".join(f"{name:<8} {visible(text)}\n" for name, text in lines.items()))
+    write_stdout("\n")
     _write(call.value)
 
 
@@ -254,4 +251,4 @@ def _write(text: str) -> None:
     """Recorded output; a terminal gets its control characters escaped."""
     if is_terminal():
         text = "\n".join(visible(line).replace("\\t", "\t") for line in text.split("\n"))
-    write_text(text if text.endswith("\n") or not text else f"{text}\n")
+    write_stdout(text if text.endswith("\n") or not text else f"{text}\n")

@@ -13,13 +13,13 @@ from ethos_registry._cli.console import (
     is_terminal,
     make_app,
     read_output,
-    write_text,
+    write_stdout,
 )
 from ethos_registry._cli.formats import load_own_formats
 from ethos_registry._cli.options import (
+    ExitCode,
     Level,
     TargetChars,
-    any_whole_number,
     complete_from,
     positive_number,
     read_policy,
@@ -46,10 +46,7 @@ def reduce(
     command: Annotated[
         str | None, typer.Option(metavar="LINE", help="Command that printed the output.")
     ] = None,
-    exit_code: Annotated[
-        int | None,
-        typer.Option(parser=any_whole_number, metavar="N", help="Exit code of the command."),
-    ] = None,
+    exit_code: ExitCode = None,
     budget: Annotated[
         int | None,
         typer.Option(parser=positive_number, metavar="N", help="Longest result, in characters."),
@@ -76,4 +73,4 @@ def reduce(
     )
     # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
-    write_text(text if ends_line else f"{text}\n")
+    write_stdout(text if ends_line else f"{text}\n")

@@ -31,8 +31,7 @@ from ethos_registry._cli.console import (
     print_line,
     signals_raise,
     visible,
-    write_bytes,
-    write_text,
+    write_stdout,
 )
 from ethos_registry._cli.formats import load_own_formats
 from ethos_registry._cli.options import Level, TargetChars, read_policy
@@ -165,7 +164,6 @@ class LiveOutput:
         self._tail = b""
 
     def add(self, piece: bytes) -> None:
-        """Add the next bytes of the output."""
         self._bytes += len(piece)
         self._tail = (self._tail + piece[-_TAIL_BYTES:])[-_TAIL_BYTES:]
 
@@ -345,14 +343,17 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 @dataclass(frozen=True, slots=True)
 class ReducedRun:
-    """The result of a command."""
+    """The result of a command, or of a line of a shell."""
 
     exit_code: int
     """As a shell reports it: 128 plus the signal if a signal ended it."""
-    text: str
-    """Its output, reduced."""
+    output: str | bytes
+    """Its output, reduced; bytes of a line, as the line wrote them if nothing is left out."""
     summary: str
-    """One line: how it ended, how much was left out, how to read the whole output."""
+    """One line: how it ended, how much was left out, how to read the whole output.
+
+    Empty if nothing of a line is left out.
+    """
 
 
 def saves_by_default() -> bool:
@@ -363,74 +364,48 @@ def saves_by_default() -> bool:
 def run_reduced(
     argv: Sequence[str],
     *,
-    save: bool = True,
-    policy: ReductionPolicy | DefaultPolicy | None = "default",
+    is_shell_line: bool,
+    save: bool,
+    policy: ReductionPolicy | DefaultPolicy,
 ) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
     Returns when the program has ended; see `run_program` for signals. The command line is
     saved without the secrets in it, the output without credentials of known shapes.
 
+    A shell line is the only word of `argv`, for the shell of this system (`$SHELL` if it is bash or
+    zsh, else `sh`). Its output for programs stays as it is: JSON, XML, base64 and what is not
+    UTF-8. If its complete output cannot be saved, as in a sandbox, nothing is said about it.
+
     Raises:
         CommandError: The program cannot be started; with the exit code that a shell gives.
 
     """
     started = time.time()
-    end = _run(argv)
+    end = _run(_shell(argv[0]) if is_shell_line else argv)
     exit_code = end.status if end.status >= 0 else 128 - end.status
+    if is_shell_line and _is_data(end.output):
+        return ReducedRun(exit_code, end.output, "")
     whole = end.output.decode("utf-8", errors="replace")
-    text = reduce_text(whole, command=shlex.join(argv), exit_code=exit_code, policy=policy)
+    command = argv[0] if is_shell_line else shlex.join(argv)
+    text = reduce_text(whole, command=command, exit_code=exit_code, policy=policy)
+    is_whole = text.rstrip("\n") == whole.rstrip("\n") and not end.omitted_bytes
+    if is_shell_line and is_whole:
+        return ReducedRun(exit_code, end.output, "")
     summary = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
     if save:
-        command = redacted_command(argv)
-        recall = _save(command, exit_code, started, end)
-        if recall and (text.rstrip("\n") != whole.rstrip("\n") or end.omitted_bytes):
-            summary += recall
-    return ReducedRun(exit_code, text, summary)
+        recall = _save(redacted_command(argv), exit_code, started, end, warn=not is_shell_line)
+        summary += "" if is_whole else recall
+    if text and not text.endswith("\n"):
+        text += "\n"
+    return ReducedRun(exit_code, text.encode() if is_shell_line else text, summary)
 
 
-@dataclass(frozen=True, slots=True)
-class ShellRun:
-    """The result of a line of a shell."""
-
-    exit_code: int
-    """As the shell reports it."""
-    output: bytes
-    """As the line wrote it, or reduced."""
-    summary: str
-    """As of `ReducedRun`; empty if nothing is left out."""
-
-
-def run_shell_line(
-    line: str, *, save: bool, policy: ReductionPolicy | DefaultPolicy | None
-) -> ShellRun:
-    """Run a line with the shell of this system (`$SHELL` if it is bash or zsh, else `sh`).
-
-    Output for programs stays as it is: JSON, XML, base64 and what is not UTF-8. If the complete
-    output cannot be saved, as in a sandbox, nothing is said about it.
-
-    Raises:
-        CommandError: The shell cannot be started.
-
-    """
-    started = time.time()
-    end = _run(_shell(line))
-    exit_code = end.status if end.status >= 0 else 128 - end.status
+def _is_data(output: bytes) -> bool:
     try:
-        whole = end.output.decode("utf-8")
+        return _core.is_data(output.decode("utf-8"))
     except UnicodeDecodeError:
-        return ShellRun(exit_code, end.output, "")
-    if _core.is_data(whole):
-        return ShellRun(exit_code, end.output, "")
-    text = reduce_text(whole, command=line, exit_code=exit_code, policy=policy)
-    if text.rstrip("\n") == whole.rstrip("\n") and not end.omitted_bytes:
-        return ShellRun(exit_code, end.output, "")
-    summary = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
-    if save:
-        command = redacted_command([line])
-        summary += _save(command, exit_code, started, end, warn=False)
-    ends_line = text.endswith("\n") or not text
-    return ShellRun(exit_code, (text if ends_line else f"{text}\n").encode(), summary)
+        return True
 
 
 def _shell(line: str) -> list[str]:
@@ -514,23 +489,15 @@ def run(
     load_own_formats()
     policy = read_policy(target_chars, level)
     saves = saves_by_default() if save is None else save
-    if shell:
-        if len(command) != 1:
-            raise CommandError(
-                f"`--shell` needs one line: run --shell {shlex.quote(' '.join(command))}"
-            )
-        line = run_shell_line(command[0], save=saves, policy=policy)
-        try:
-            write_bytes(line.output)
-        finally:
-            if line.summary:
-                print_line(line.summary)
-        raise EndedError(line.exit_code)
-    result = run_reduced(command, save=saves, policy=policy)
+    if shell and len(command) != 1:
+        raise CommandError(
+            f"`--shell` needs one line: run --shell {shlex.quote(' '.join(command))}"
+        )
+    result = run_reduced(command, is_shell_line=shell, save=saves, policy=policy)
     try:
-        ends_line = result.text.endswith("\n") or not result.text
-        write_text(result.text if ends_line else f"{result.text}\n")
+        write_stdout(result.output)
     finally:
-        # If the text could not be written, how to read it matters the more.
-        print_line(result.summary)
+        # If the output could not be written, how to read it matters the more.
+        if result.summary:
+            print_line(result.summary)
     raise EndedError(result.exit_code)

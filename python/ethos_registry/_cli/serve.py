@@ -10,24 +10,21 @@ import signal
 import threading
 import time
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from ethos_registry import FrozenToolRegistry, Personality, ToolRegistry
 from ethos_registry._cli.console import CommandError, StoppedError, make_app, print_line
 from ethos_registry._cli.options import (
     PersonalityFile,
     PersonalityId,
     ToolReferences,
+    WorkingDir,
     positive_number,
 )
-from ethos_registry._cli.sources import (
-    check_personality,
-    read_personalities,
-    read_personality,
-    registry_to_serve,
-)
+from ethos_registry._cli.sources import read_personality, registry_to_serve
+from ethos_registry.config import load_personalities
 from ethos_registry.mcp import McpGateway
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 from ethos_registry.usage import UsageLedger
@@ -121,12 +118,7 @@ def serve(
             help="Longest result of a call, in characters.",
         ),
     ] = DEFAULT_BUDGET_CHARS,
-    working_dir: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Working directory of the tools. Default: the current one."
-        ),
-    ] = None,
+    working_dir: WorkingDir = None,
     untrusted: Annotated[
         str,
         typer.Option(
@@ -155,55 +147,41 @@ def serve(
     if http is None and allow_host:
         raise CommandError("`--allow-host` needs `--http`")
     policy: Literal["mark", "wrap"] = "wrap" if untrusted == "wrap" else "mark"
-
-    def made(personalities: list[Personality], usage: UsageLedger | None) -> McpGateway:
-        registry = _checked_registry(tools or [], personalities, usage)
-        return McpGateway(
-            registry,
-            personalities,
+    address = None if http is None else _address(http)
+    one = None
+    if address is None or personality_id is not None:
+        one = read_personality(personality, personality_id)
+    served = list(load_personalities(Path(personality)).values()) if one is None else [one]
+    with contextlib.ExitStack() as stack:
+        descriptors = None
+        if address is None:
+            # Before tools are loaded: what their modules print must not reach the client.
+            descriptors = stack.enter_context(McpGateway.claimed_stdio())
+        usage = None if ledger is None else stack.enter_context(UsageLedger(ledger))
+        gateway = McpGateway(
+            registry_to_serve(tools or (), usage),
+            served,
             result_budget_chars=budget,
             untrusted=policy,
             working_dir=working_dir,
             dry_run=dry_run,
         )
-
-    with contextlib.ExitStack() as stack:
-        if http is not None:
-            host, port = _address(http)
-            usage = _opened(ledger, stack)
-            gateway = made(read_personalities(personality, personality_id), usage)
-            run_server(gateway, _over_http(gateway, host, port, allow_host or []))
+        if address is None:
+            run_server(gateway, gateway.serve_stdio(descriptors=descriptors))
             return
-        one = read_personality(personality, personality_id)
-        assert one is not None
-        # Before tools are loaded: what their modules print must not reach the client.
-        descriptors = stack.enter_context(McpGateway.claimed_stdio())
-        gateway = made([one], _opened(ledger, stack))
-        run_server(gateway, gateway.serve_stdio(descriptors=descriptors))
+        host, port = address
+        token = os.environ.get(TOKEN_VARIABLE)
+        run_server(
+            gateway,
+            gateway.serve_http(
+                host, port, token=token, allowed_hosts=allow_host or (), on_ready=_print_urls
+            ),
+        )
 
 
-def _checked_registry(
-    references: list[str], personalities: list[Personality], ledger: UsageLedger | None
-) -> ToolRegistry | FrozenToolRegistry:
-    registry = registry_to_serve(references, ledger)
-    for one in personalities:
-        check_personality(registry, one)
-    return registry
-
-
-def _opened(place: str | None, stack: contextlib.ExitStack) -> UsageLedger | None:
-    return None if place is None else stack.enter_context(UsageLedger(place))
-
-
-def _over_http(
-    gateway: McpGateway, host: str, port: int, allowed_hosts: list[str]
-) -> Coroutine[Any, Any, None]:
-    def show(urls: list[str]) -> None:
-        for url in urls:
-            print_line(f"serving at {url} until Ctrl-C")
-
-    token = os.environ.get(TOKEN_VARIABLE)
-    return gateway.serve_http(host, port, token=token, allowed_hosts=allowed_hosts, on_ready=show)
+def _print_urls(urls: list[str]) -> None:
+    for url in urls:
+        print_line(f"serving at {url} until Ctrl-C")
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -27,9 +27,9 @@ from ethos_registry._cli.console import (
     write_json,
     write_output,
     write_rendered,
-    write_text,
+    write_stdout,
 )
-from ethos_registry._cli.options import positive_number
+from ethos_registry._cli.options import AsJson, positive_number
 from ethos_registry.usage import ToolUsage, UsageReport, read_usage
 
 app = make_app()
@@ -360,7 +360,7 @@ def usage(
             help="Age from which a registered tool that was never called is dead.",
         ),
     ] = 30.0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     html: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a self-contained HTML page.")
@@ -387,7 +387,7 @@ def usage(
     if json:
         write_json(made.to_wire())
     elif csv:
-        write_text(csv_text(made))
+        write_stdout(csv_text(made))
     elif html is not None:
         write_output(html, made.to_html())
     else:

@@ -15,6 +15,7 @@ import typer
 from ethos_registry import FrozenToolRegistry, ToolRegistry
 from ethos_registry._cli.console import CommandError, make_app, print_line, signals_raise
 from ethos_registry._cli.options import positive_number
+from ethos_registry._cli.sources import loading
 from ethos_registry.transports.ray import RayWorkers
 
 app = make_app()
@@ -189,17 +190,10 @@ def _own_standard_error() -> Iterator[None]:
 
 def _reference(text: str) -> str:
     """`module:attribute`; of a module alone its registry."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    if ":" in text:
-        return text
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            module = importlib.import_module(text)
-    except (Exception, SystemExit) as error:
-        raise CommandError(
-            f"`--tools {text}` could not be loaded: {type(error).__name__}: {error}"
-        ) from None
+    with loading(text):
+        if ":" in text:
+            return text
+        module = importlib.import_module(text)
     found = [
         name
         for name, value in vars(module).items()
