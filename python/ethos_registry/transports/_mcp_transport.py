@@ -10,7 +10,6 @@ import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ethos_registry.capabilities._secrets import SecretSource
@@ -20,14 +19,15 @@ from ethos_registry.mcp._results import (
     META_PREFIX,
     ConnectionLostError,
     NotSentError,
+    from_mcp_result,
 )
 from ethos_registry.mcp._server import McpServer
 from ethos_registry.mcp._server_text import one_line
 from ethos_registry.mcp._stdio import LogFile, StdioTransport
-from ethos_registry.transports._caller_queue import CallerQueue
+from ethos_registry.transports._caller_queue import CallerQueue, stopping
 from ethos_registry.transports._protocol import RESPOND_SECONDS
 from ethos_registry.types import _checks
-from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._loop_thread import LoopThread
@@ -149,7 +149,6 @@ class GatewayLink(Connection):
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
-        from ethos_registry.mcp._results import from_mcp_result as tool_result
         from ethos_registry.mcp._sdk_calls import invalid_result, raise_if_lost
 
         request = queue.requests[index]
@@ -177,7 +176,7 @@ class GatewayLink(Connection):
             raise ConnectionLostError from None
         except (RuntimeError, ValidationError) as error:
             return TransportReply(index, ToolError(f"Tool {request.name}: {invalid_result(error)}"))
-        return _reply(index, request.name, tool_result(answer), dict(answer.meta or {}))
+        return _reply(index, request.name, from_mcp_result(answer), dict(answer.meta or {}))
 
 
 def _call_meta(request: ToolExecuteRequest) -> dict[str, str]:
@@ -246,8 +245,6 @@ class McpTransport(AsyncClosing, ToolTransport):
         secrets: SecretSource | None = None,
         ready_timeout_seconds: float = 30.0,
     ) -> None:
-        from ethos_registry.mcp._server import McpServer
-
         _checks.instance(server, McpServer, "server", "an McpServer")
         self._server = server
         self._secrets = secrets
@@ -256,7 +253,7 @@ class McpTransport(AsyncClosing, ToolTransport):
             "mcp", reports_start=True, start_seconds=None, reduces_results=True
         )
         self._lock = threading.Lock()
-        self._thread: _LinkThread | None = None
+        self._link: _LinkThread | None = None
         self._is_closed = False
 
     @property
@@ -267,13 +264,14 @@ class McpTransport(AsyncClosing, ToolTransport):
     def __repr__(self) -> str:
         return f"McpTransport({self._server!r})"
 
-    def _running(self) -> _LinkThread | None:
+    def _send(self, queue: CallerQueue, index: int) -> Future[None] | None:
+        """Send a request on the thread of the connection; `None` if the transport is closed."""
         with self._lock:
             if self._is_closed:
                 return None
-            if self._thread is None or self._thread.process_id != os.getpid():
-                self._thread = _LinkThread(self._server, self._secrets or _no_secrets)
-            return self._thread
+            if self._link is None or self._link.process_id != os.getpid():
+                self._link = _LinkThread(self._server, self._secrets or _no_secrets)
+            return self._link.thread.submit(self._link.send(queue, index, self._ready_seconds))
 
     async def execute_many(
         self,
@@ -284,39 +282,44 @@ class McpTransport(AsyncClosing, ToolTransport):
     ) -> AsyncIterator[TransportItem]:
         """Send the requests to the gateway; see `ToolTransport.execute_many`."""
         queue = CallerQueue(requests)
-        thread = None if signal.aborted else self._running()
-        problem = "the turn was aborted" if signal.aborted else "the transport was closed"
+        closed = "the transport was closed" if self._is_closed else ""
+        problem = "the turn was aborted" if signal.aborted else closed
         running: dict[int, Future[None]] = {}
         for index, request in enumerate(requests):
-            why = problem if thread is None else _not_json(request)
-            if why or thread is None:
-                queue.refuse(index, why)
-                continue
-            sent = thread.send(queue, index, self._ready_seconds)
+            why = problem or _not_json(request)
+            sent = None if why else self._send(queue, index)
             if sent is None:
-                queue.refuse(index, problem)
+                queue.refuse(index, why or "the transport was closed")
             else:
                 running[index] = sent
-        unlinks = [signal.add_listener(partial(_stop_all, queue, running))]
-        for index, one in enumerate(() if live is None else live.signals):
-            if one is not NEVER_ABORTED and index in running:
-                unlinks.append(one.add_listener(partial(_stop, queue, index, running[index])))
+
+        def stop(index: int) -> None:
+            if (
+                index in queue.started
+            ):  # the reply comes first: the cancelled task may take a moment
+                queue.stop(index)
+            if index in running:
+                running[index].cancel()
+
+        def stop_all() -> None:
+            for index in running:
+                stop(index)
+
         try:
-            async for item in queue.items():
-                yield item
+            with stopping(signal, live, stop_all, stop):
+                async for item in queue.items():
+                    yield item
         finally:
-            for unlink in unlinks:
-                unlink()
             for future in running.values():
                 future.cancel()
 
     def close(self) -> None:
         """End the connection; calls that run are answered with "it may have run"."""
         with self._lock:
-            thread, self._thread = self._thread, None
+            link, self._link = self._link, None
             self._is_closed = True
-        if thread is not None and thread.process_id == os.getpid():
-            thread.close()
+        if link is not None and link.process_id == os.getpid():
+            link.close()
 
 
 class _LinkThread:
@@ -326,18 +329,10 @@ class _LinkThread:
         self.process_id = os.getpid()
         self._link: GatewayLink | None = None
         self._server, self._secrets = server, secrets
-        self._lock = threading.Lock()
-        self._is_closed = False
-        self._thread = LoopThread(f"mcp transport {server.name}")
+        self.thread = LoopThread(f"mcp transport {server.name}")
 
-    def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> Future[None] | None:
-        """Send a request on the loop of the link; `None` if that is closed."""
-        with self._lock:
-            if self._is_closed:
-                return None
-            return self._thread.submit(self._send(queue, index, ready_seconds))
-
-    async def _send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
+    async def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
+        """Send a request, and answer it whatever happens; on the thread."""
         try:
             if self._link is None:
                 self._link = GatewayLink(self._server, self._secrets)
@@ -357,27 +352,14 @@ class _LinkThread:
 
     def close(self) -> None:
         """End the connection, its process and the thread."""
-        with self._lock:
-            self._is_closed = True
         try:
-            self._thread.submit(self._close()).result(_CLOSE_SECONDS)
+            self.thread.submit(self._close()).result(_CLOSE_SECONDS)
         finally:
-            self._thread.close(_CLOSE_SECONDS)
+            self.thread.close(_CLOSE_SECONDS)
 
     async def _close(self) -> None:
         if self._link is not None:
             await self._link.close()
-
-
-def _stop(queue: CallerQueue, index: int, running: Future[None]) -> None:
-    if index in queue.started:  # the reply comes first: the cancelled task may take a moment
-        queue.stop(index)
-    running.cancel()
-
-
-def _stop_all(queue: CallerQueue, running: dict[int, Future[None]]) -> None:
-    for index, future in running.items():
-        _stop(queue, index, future)
 
 
 def _not_json(request: ToolExecuteRequest) -> str:

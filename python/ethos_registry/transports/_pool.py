@@ -10,6 +10,7 @@ import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
+from operator import attrgetter
 from typing import Any
 
 from ethos_registry.transports._limits import PoolSettings
@@ -81,7 +82,7 @@ class CallQueue:
 
     def take_all(self) -> list[PoolCall]:
         """Every call, in the order of arrival; none waits after."""
-        calls = sorted((*self._plain.values(), *self._async.values()), key=_number)
+        calls = sorted((*self._plain.values(), *self._async.values()), key=attrgetter("number"))
         self._plain.clear()
         self._async.clear()
         return calls
@@ -155,10 +156,6 @@ def _load(worker: WorkerLink) -> int:
     return len(worker.calls)
 
 
-def _number(call: PoolCall) -> int:
-    return call.number
-
-
 _CLOSE_SECONDS = 5.0
 _REPORT_SECONDS = 0.005
 _MOVE_SECONDS = 0.02
@@ -179,7 +176,7 @@ class WorkerPool:
         self._accepted: list[PoolCall] = []
         self._reports_soon = False
         self._moves_soon = False
-        self._ready_waiters: list[tuple[int, Callable[[str], None]]] = []
+        self._ready_waiters: list[Callable[[str], None]] = []
         self._thread.start()
 
     # From any thread
@@ -259,7 +256,7 @@ class WorkerPool:
 
     def _expire(self, batch: PoolBatch) -> None:
         """Answer the calls of a batch that still wait for a worker."""
-        if not batch.missing:
+        if not batch.unanswered:
             return
         batch.has_expired = True
         for call in self._taken({*batch.calls}):
@@ -279,7 +276,7 @@ class WorkerPool:
     def stop(self, calls: Iterable[PoolCall]) -> None:
         """Stop calls: one does not start, or its tool is stopped, or its worker is ended."""
         stopped = {
-            call for call in calls if not call.is_stopped and call.index in call.batch.missing
+            call for call in calls if not call.is_stopped and call.index in call.batch.unanswered
         }
         for call in stopped:
             call.is_stopped = True
@@ -394,9 +391,7 @@ class WorkerPool:
 
     def _start_failed(self, problem: str) -> None:
         """No worker can start: answer what waits, unless another worker runs."""
-        for _, answer in self._ready_waiters:
-            answer(problem)
-        self._ready_waiters.clear()
+        self._report_ready(problem)
         if any(worker.is_ready and not worker.is_retiring for worker in self._workers):
             return
         for call in self._queue.take_all():
@@ -407,16 +402,16 @@ class WorkerPool:
         if self._is_closed:
             answer("the transport was closed")
             return
-        self._ready_waiters.append((self._settings.workers, answer))
+        self._ready_waiters.append(answer)
         while len(self._workers) < self._settings.workers and self._start_worker():
             pass
         self._report_ready()
 
-    def _report_ready(self) -> None:
-        ready = sum(worker.is_ready for worker in self._workers)
-        for waiter in [waiter for waiter in self._ready_waiters if waiter[0] <= ready]:
-            self._ready_waiters.remove(waiter)
-            waiter[1]("")
+    def _report_ready(self, problem: str = "") -> None:
+        if problem or sum(each.is_ready for each in self._workers) >= self._settings.workers:
+            waiters, self._ready_waiters = self._ready_waiters, []
+            for answer in waiters:
+                answer(problem)
 
     # What workers write
 
@@ -462,9 +457,13 @@ class WorkerPool:
         self._reports_soon = False
         accepted, self._accepted = self._accepted, []
         for call in accepted:
-            if call.index in call.batch.missing and not call.is_reported:
-                self._put(call.batch, TransportStarted(call.index))
-                call.is_reported = True
+            if call.index in call.batch.unanswered:
+                self._report(call)
+
+    def _report(self, call: PoolCall) -> None:
+        if not call.is_reported:
+            call.is_reported = True
+            self._put(call.batch, TransportStarted(call.index))
 
     def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
         if worker.is_ready:
@@ -490,9 +489,7 @@ class WorkerPool:
             if call is None:
                 continue
             if kind == "event":
-                if not call.is_reported:
-                    call.is_reported = True
-                    self._put(call.batch, TransportStarted(call.index))
+                self._report(call)
                 event = ToolProgressEvent.from_wire(payload)
                 self._put(call.batch, TransportProgress(call.index, event))
                 continue
@@ -550,12 +547,12 @@ class WorkerPool:
         self._answer(call, TransportReply(call.index, result))
 
     def _answer(self, call: PoolCall, reply: TransportReply) -> None:
-        if call.index in call.batch.missing:
-            call.batch.missing.discard(call.index)
+        if call.index in call.batch.unanswered:
+            call.batch.unanswered.discard(call.index)
             self._put(call.batch, reply)
 
     def _put(self, batch: PoolBatch, item: TransportItem) -> None:
-        if batch.put(item):
+        if batch.collect(item):
             if not self._unflushed:
                 self._loop.call_soon(self._flush_all)
             self._unflushed.append(batch)

@@ -7,15 +7,15 @@ import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from concurrent.futures import Future
 
 from ethos_registry.capabilities._sandbox import CommandSandbox, SandboxPolicy
+from ethos_registry.transports._caller_queue import stopping
 from ethos_registry.transports._limits import PoolSettings, WorkerLimits
 from ethos_registry.transports._pool import WorkerPool
 from ethos_registry.transports._worker_link import PoolBatch
 from ethos_registry.types import _checks
-from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._closing import AsyncClosing, Closing
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._settings import checked_settings
@@ -153,14 +153,10 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
         pool = self._running_pool()
         if pool is None:
             raise EthosRegistryError("the transport was closed")
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[str] = loop.create_future()
-
-        def answer(problem: str) -> None:
-            loop.call_soon_threadsafe(_resolve, ready, problem)
-
-        pool.post(pool.start_all, answer)
-        problem = await ready
+        ready: Future[str] = Future()
+        ready.set_running_or_notify_cancel()  # the answer may come after a cancellation
+        pool.post(pool.start_all, ready.set_result)
+        problem = await asyncio.wrap_future(ready)
         if problem:
             raise EthosRegistryError(problem)
 
@@ -180,23 +176,17 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
                 result = not_started(request.name, problem)
                 yield TransportReply(index, result, was_started=False)
             return
-        unlinks = [signal.add_listener(partial(pool.post, pool.stop, batch.calls))]
-        for call, one in zip(batch.calls, () if live is None else live.signals, strict=False):
-            if one is not NEVER_ABORTED:
-                unlinks.append(one.add_listener(partial(pool.post, pool.stop, (call,))))
-        missing = len(batch.calls)
         try:
-            while missing:
-                while not batch.arrived:
-                    batch.waiter = asyncio.get_running_loop().create_future()
-                    await batch.waiter
-                item = batch.arrived.popleft()
-                missing -= type(item) is TransportReply
-                yield item
+            with stopping(
+                signal,
+                live,
+                lambda: pool.post(pool.stop, batch.calls),
+                lambda index: pool.post(pool.stop, (batch.calls[index],)),
+            ):
+                async for item in batch.items():
+                    yield item
         finally:
-            for unlink in unlinks:
-                unlink()
-            if missing:
+            if batch.missing:
                 pool.post(pool.stop, batch.calls)
 
     def close(self) -> None:
@@ -206,8 +196,3 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
             self._is_closed = True
         if pool is not None and self._process_id == os.getpid():
             pool.close()
-
-
-def _resolve(future: asyncio.Future[Any], value: Any) -> None:
-    if not future.done():
-        future.set_result(value)

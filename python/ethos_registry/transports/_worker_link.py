@@ -9,12 +9,14 @@ import socket
 import struct
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
 from ethos_registry.capabilities._sandbox import PreparedCommand
+from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.transports._limits import PoolSettings
 from ethos_registry.transports._protocol import (
     READ_BYTES,
@@ -31,65 +33,46 @@ QUEUED_CALLS = 32
 # The calls of a pool, and the way of their answers back to the loops that wait for them.
 
 
+@dataclass(eq=False, slots=True)
 class PoolCall:
     """One request in the pool."""
 
-    __slots__ = (
-        "attempts",
-        "batch",
-        "index",
-        "is_accepted",
-        "is_reported",
-        "is_stopped",
-        "number",
-        "request",
-        "ticket",
-    )
-
-    def __init__(self, batch: PoolBatch, index: int, request: ToolExecuteRequest) -> None:
-        self.batch = batch
-        self.index = index
-        self.request = request
-        self.number = 0
-        """Its place among all calls of the pool."""
-        self.ticket = 0
-        """Its number at the worker that it was sent to last; larger than those before it."""
-        self.is_accepted = False
-        """A worker was about to run it."""
-        self.is_reported = False
-        """Its caller knows that it began."""
-        self.is_stopped = False
-        self.attempts = 0
+    batch: PoolBatch
+    index: int
+    request: ToolExecuteRequest
+    number: int = 0
+    """Its place among all calls of the pool."""
+    ticket: int = 0
+    """Its number at the worker that it was sent to last; larger than those before it."""
+    is_accepted: bool = False
+    """A worker was about to run it."""
+    is_reported: bool = False
+    """Its caller knows that it began."""
+    is_stopped: bool = False
+    attempts: int = 0
 
 
-class PoolBatch:
+class PoolBatch(CallerQueue):
     """The requests of one `execute_many`, and the way back to its loop."""
 
-    def __init__(self, requests: Iterable[ToolExecuteRequest]) -> None:
+    def __init__(self, requests: Sequence[ToolExecuteRequest]) -> None:
+        super().__init__(requests)
         self.calls = [PoolCall(self, index, request) for index, request in enumerate(requests)]
-        self.missing = set(range(len(self.calls)))
-        self.arrived: deque[TransportItem] = deque()
-        self.waiter: asyncio.Future[None] | None = None
+        self.unanswered = self.missing.copy()
+        """The positions of the calls without an answer, on the pool's thread."""
         self.has_expired = False
         """Its calls may no longer wait for a worker."""
-        self._loop = asyncio.get_running_loop()
         self._outbox: list[TransportItem] = []
 
-    def put(self, item: TransportItem) -> bool:
+    def collect(self, item: TransportItem) -> bool:
         """On the pool's thread; returns whether the batch has to be flushed."""
         self._outbox.append(item)
         return len(self._outbox) == 1
 
     def flush(self) -> None:
-        """Send what was put to the loop of the batch."""
+        """Send what was collected to the loop of the batch."""
         items, self._outbox = self._outbox, []
-        with contextlib.suppress(RuntimeError):  # that loop is closed
-            self._loop.call_soon_threadsafe(self._deliver, items)
-
-    def _deliver(self, items: list[TransportItem]) -> None:
-        self.arrived.extend(items)
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        self.put(*items)
 
 
 def request_line(calls: Sequence[PoolCall], *, is_plain: bool, may_start: bool) -> bytes:
@@ -181,7 +164,7 @@ class WorkerLink:
             theirs.close()
         ours.setblocking(False)
         self._socket = ours
-        loop.add_reader(ours, self._readable)
+        loop.add_reader(ours, self._read_once)
         self._process.on_exit(lambda: self._soon(self._process_exited))
 
     def _start(self, settings: PoolSettings, channel: socket.socket) -> SupervisedProcess:
@@ -270,9 +253,6 @@ class WorkerLink:
             if self._out:
                 self._out.popleft()
         self._loop.remove_writer(self._socket)
-
-    def _readable(self) -> None:
-        self._read_once()
 
     def _read_once(self) -> bool:
         """Whether there may be more."""
