@@ -19,6 +19,7 @@ from ethos_registry.registry._tool_registry import ToolRegistry
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ReadMtime
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._remote_finish import FinishFacts
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 from ethos_registry.types._tool import Tool
 from ethos_registry.types._transport import ToolExecuteRequest, TransportReply
@@ -190,7 +191,33 @@ class TrackedMtimes(dict[str, ReadMtime]):
         return written
 
 
-def tracked_mtimes(request: ToolExecuteRequest) -> TrackedMtimes | None:
+class Replies:
+    """Makes the replies to the requests of a message; see `FinishingItems`."""
+
+    def __init__(self, requests: Sequence[ToolExecuteRequest], max_result_bytes: int) -> None:
+        self._mtimes = [_tracked_mtimes(request) for request in requests]
+        self._max_result_bytes = max_result_bytes
+        self._facts: FinishFacts | None = None
+
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        """How the result was finished that follows."""
+        self._facts = facts
+
+    def reply_with(self, index: int, result: ToolResult, was_started: bool) -> TransportReply:
+        """The reply with what tools wrote, and how its result was finished."""
+        facts, self._facts = self._facts, None
+        mtimes = self._mtimes[index]
+        return TransportReply(
+            index,
+            bounded_result(result, self._max_result_bytes),
+            was_started,
+            None,
+            None if mtimes is None else mtimes.take_written(),
+            facts,
+        )
+
+
+def _tracked_mtimes(request: ToolExecuteRequest) -> TrackedMtimes | None:
     """The map of a request's context, which from now on records what tools write."""
     facts = request.context._facts
     if facts.read_mtimes is None:
@@ -198,11 +225,6 @@ def tracked_mtimes(request: ToolExecuteRequest) -> TrackedMtimes | None:
     if not isinstance(facts.read_mtimes, TrackedMtimes):
         facts.read_mtimes = TrackedMtimes(facts.read_mtimes)
     return cast("TrackedMtimes", facts.read_mtimes)
-
-
-def written_mtimes(mtimes: TrackedMtimes | None) -> dict[str, ReadMtime] | None:
-    """What tools wrote into a map since the last time."""
-    return None if mtimes is None else mtimes.take_written()
 
 
 def bounded_result(result: ToolResult, max_bytes: int) -> ToolResult:

@@ -26,17 +26,14 @@ from ethos_registry.transports._limits import apply_limits, begin_cpu_limit
 from ethos_registry.transports._protocol import (
     READ_BYTES,
     TICKET_BYTES,
-    bounded_result,
+    Replies,
     json_bytes,
     load_tools,
     offered_tools,
     read_line,
     reply_line,
-    tracked_mtimes,
-    written_mtimes,
 )
 from ethos_registry.types._context import ToolProgressEvent
-from ethos_registry.types._remote_finish import FinishFacts
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._transport import (
     PROTOCOL_VERSION,
@@ -271,7 +268,7 @@ class Worker:
         self._channel.send(b'{"abandoned":%d,"items":[%b]%b}' % (abandoned, items, accepted))
 
 
-class _Items:
+class _Items(Replies):
     """The items of one message, under the tickets of its requests.
 
     Plain functions run one after another; `first` is the ticket of the one that may surely start.
@@ -284,6 +281,7 @@ class _Items:
         requests: list[ToolExecuteRequest],
         first: int | None,
     ) -> None:
+        super().__init__(requests, worker.max_result_bytes)
         self.run = LocalRun(worker.registry, requests, self, is_serial=first is not None)
         self._worker = worker
         self._tickets = tickets
@@ -291,9 +289,7 @@ class _Items:
         self._first = first
         self._taken_back: int | None = None
         self._open = len(tickets)
-        self._mtimes = [tracked_mtimes(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
-        self._facts: FinishFacts | None = None
 
     def started(self, index: int) -> None:
         """Async tools of a message were accepted together; a plain function is now."""
@@ -307,22 +303,11 @@ class _Items:
         line = json_bytes(["event", self._tickets[index], event.to_wire()])
         self._worker.write(line)
 
-    def finished(self, index: int, facts: FinishFacts) -> None:
-        self._facts = facts
-
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         ticket = self._tickets[index]
-        facts, self._facts = self._facts, None
+        reply = self.reply_with(index, result, was_started)
         self._worker.ended(ticket)
         if index != self._taken_back:
-            reply = TransportReply(
-                index,
-                bounded_result(result, self._worker.max_result_bytes),
-                was_started,
-                None,
-                written_mtimes(self._mtimes[index]),
-                facts,
-            )
             self._worker.write_reply(ticket, reply)
         self._open -= 1
         if self._open == 0:

@@ -230,13 +230,8 @@ def create_actor(settings: ActorSettings, name: str = "") -> Any:
     )
 
 
-def answer_of(value: Any, settings: ActorSettings, seconds: float) -> dict[str, Any]:
-    """The answer of an actor to `hello`, from its bytes, an exception or `None` for none in time.
-
-    Raises:
-        UnavailableError: The actor cannot take calls.
-
-    """
+def _checked_answer(value: Any, settings: ActorSettings, seconds: float) -> dict[str, Any]:
+    """The answer to `hello`, from its bytes, an exception or `None` for none in time."""
     if value is None:
         raise UnavailableError(f"no node offers {settings.wanted()} within {seconds:g} s")
     if isinstance(value, Exception):
@@ -273,7 +268,7 @@ class RayActor:
         self._is_found = is_found
         self._expected_digest = expected_digest
         self._lock = threading.Lock()
-        self._handle: Any = None
+        self.handle: Any = None
         self._asked: Future[Any] | None = None
         self._offered: dict[str, list[Any]] | None = None
         self._is_closed = False
@@ -316,19 +311,29 @@ class RayActor:
             return self._offered
         asked = await asyncio.get_running_loop().run_in_executor(None, self.ask)
         await asyncio.wait([asyncio.wrap_future(asked)], timeout=seconds)
-        with self._lock:
-            if asked.done() and self._asked is asked:
-                self._asked = None
         try:
-            answer = answer_of(asked.result() if asked.done() else None, self.settings, seconds)
+            answer = self.take_answer(asked, seconds)
             self._check_digest(answer["digest"])
         except UnavailableError:
             self.forget()
             raise
-        self.node_id = answer["node"]
         offered: dict[str, list[Any]] = answer["tools"]
         self._offered = offered
         return offered
+
+    def take_answer(self, asked: Future[Any], seconds: float) -> dict[str, Any]:
+        """What the actor answered to `hello`.
+
+        Raises:
+            UnavailableError: It did not answer within `seconds`, or cannot take calls.
+
+        """
+        with self._lock:
+            if asked.done() and self._asked is asked:
+                self._asked = None
+        answer = _checked_answer(asked.result() if asked.done() else None, self.settings, seconds)
+        self.node_id = answer["node"]
+        return answer
 
     def ask(self) -> Future[Any]:
         """Make the actor and send `hello`, unless both was done; blocks for a short time.
@@ -340,12 +345,14 @@ class RayActor:
                 raise UnavailableError("the transport was closed")
             if self._asked is not None:
                 return self._asked
-            if self._handle is None:
-                self._handle = self._found() if self._is_found else self._created()
+            if self.handle is None:
+                self.handle = (
+                    self._found() if self._is_found else create_actor(self.settings, self.name)
+                )
             # A question that may be asked again: it waits while Ray starts the actor again.
             retries = -1 if self.settings.is_restarted else 0
             options = {"max_task_retries": retries, **CONTROL}
-            reference = self._handle.hello.options(**options).remote()
+            reference = self.handle.hello.options(**options).remote()
             asked: Future[Any] = Future()
             asked.set_running_or_notify_cancel()
             self._asked = asked
@@ -353,9 +360,6 @@ class RayActor:
             lambda done: asked.set_result(done.exception() or done.result())
         )
         return asked
-
-    def _created(self) -> Any:
-        return create_actor(self.settings, self.name)
 
     def _found(self) -> Any:
         import ray
@@ -381,7 +385,7 @@ class RayActor:
         """
         from ray.exceptions import PendingCallsLimitExceeded
 
-        handle = self._handle
+        handle = self.handle
         if handle is None:
             raise UnavailableError("its Ray worker was ended")
         try:
@@ -391,21 +395,21 @@ class RayActor:
 
     def follow(self, batch: str) -> Any:
         """The stream of what happens further in a batch."""
-        handle = self._handle
+        handle = self.handle
         if handle is None:
             raise UnavailableError("its Ray worker was ended")
         return handle.follow.options(num_returns="streaming").remote(batch)
 
     def cancel(self, batch: str, index: int | None) -> None:
         """Stop one call of a batch, or all."""
-        handle = self._handle
+        handle = self.handle
         if handle is not None:
             handle.cancel.options(**CONTROL).remote(batch, index)
             self._check_soon(handle)
 
     async def begun(self, batch: str) -> list[int] | None:
         """The requests of a batch whose tools have started; `None` if the actor does not answer."""
-        handle = self._handle
+        handle = self.handle
         if handle is None:
             return []
         try:
@@ -445,7 +449,7 @@ class RayActor:
             is_blocked = False
         finally:
             self._is_checked = False
-        if is_blocked and handle is self._handle:
+        if is_blocked and handle is self.handle:
             self._last_started = time.monotonic(), started
             self.lost()
             with contextlib.suppress(RayError):
@@ -480,7 +484,7 @@ class RayActor:
     def forget(self) -> None:
         """End the actor, or the link to one of another process; the next call makes it again."""
         with self._lock:
-            handle, self._handle = self._handle, None
+            handle, self.handle = self.handle, None
             self._offered = self._asked = None
         if handle is not None and not self._is_found:
             import ray

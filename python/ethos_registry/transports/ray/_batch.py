@@ -39,10 +39,9 @@ class RayBatch:
         ready_seconds: float,
         connect: Callable[[], None],
     ) -> None:
-        self.indexes = indexes
-        self._queue = queue
-        self._members = members
-        self._ready_seconds = ready_seconds
+        self.queue = queue
+        self.members = members
+        self.ready_seconds = ready_seconds
         self._connect = connect
         self._waiting = set(indexes)
         """The requests that no actor has yet, and that have no reply."""
@@ -54,18 +53,12 @@ class RayBatch:
         try:
             if not is_connected():
                 await asyncio.get_running_loop().run_in_executor(None, self._connect)
-            actors = await self._members.ready(self._ready_seconds)
+            actors = await self.members.ready(self.ready_seconds)
             indexes = sorted(self._waiting)
             self._waiting.clear()
             actors = sorted(actors, key=lambda actor: actor.open_calls)[: len(indexes)]
             self._parts = [
-                _Part(
-                    self._queue,
-                    indexes[place :: len(actors)],
-                    actor,
-                    self._members,
-                    self._ready_seconds,
-                )
+                _Part(self, indexes[place :: len(actors)], actor)
                 for place, actor in enumerate(actors)
             ]
             await asyncio.gather(*(part.run() for part in self._parts))
@@ -79,13 +72,13 @@ class RayBatch:
     def _refuse_waiting(self, problem: str) -> None:
         waiting, self._waiting = self._waiting, set()
         for index in sorted(waiting):
-            self._queue.refuse(index, problem)
+            self.queue.refuse(index, problem)
 
     def stop(self, index: int) -> None:
         """Stop one call; the others go on."""
         if index in self._waiting:
             self._waiting.discard(index)
-            self._queue.refuse(index, _NOT_BEGUN)
+            self.queue.refuse(index, _NOT_BEGUN)
         for part in self._parts:
             part.stop(index)
 
@@ -99,19 +92,12 @@ class RayBatch:
 class _Part:
     """The requests that one actor gets."""
 
-    def __init__(
-        self,
-        queue: CallerQueue,
-        indexes: list[int],
-        actor: RayActor,
-        members: Members,
-        ready_seconds: float,
-    ) -> None:
-        self._queue = queue
+    def __init__(self, whole: RayBatch, indexes: list[int], actor: RayActor) -> None:
+        self._queue = whole.queue
+        self._members = whole.members
+        self._ready_seconds = whole.ready_seconds
         self._indexes = indexes
         self._actor = actor
-        self._members = members
-        self._ready_seconds = ready_seconds
         self._open = set(indexes)
         self._stopped: set[int] = set()
         self._is_aborted = False
@@ -119,6 +105,8 @@ class _Part:
         self._sent: list[int] = []
         self._running: Any = None
         self._is_sent_on = False
+        self._is_second = False
+        """Whether the requests were sent before, to an actor that was lost."""
 
     async def run(self) -> None:
         problem = "it was cancelled"
@@ -133,7 +121,8 @@ class _Part:
                 for index in self._open.difference(again):
                     self._lose(index, problem)
                 self._actor = other
-                problem = await self._send_to(other, again, is_second=True) or problem
+                self._is_second = True
+                problem = await self._send_to(other, again) or problem
         except Exception as error:  # every request has a reply, whatever Ray raises
             problem = f"its Ray worker failed with {type(error).__name__}"
         finally:
@@ -153,12 +142,10 @@ class _Part:
                 return problem
         return self._unsent(waiting, "its Ray worker was drained or replaced")
 
-    async def _send_to(
-        self, actor: RayActor, indexes: list[int], *, is_second: bool = False
-    ) -> str:
+    async def _send_to(self, actor: RayActor, indexes: list[int]) -> str:
         actor.open_calls += len(indexes)
         try:
-            return await self._send(actor, indexes, is_second)
+            return await self._send(actor, indexes)
         finally:
             actor.release(len(indexes))
 
@@ -177,13 +164,13 @@ class _Part:
             name = self._queue.requests[index].name
             self._queue.put(TransportReply(index, may_have_run(name, problem)))
 
-    async def _send(self, actor: RayActor, indexes: list[int], is_second: bool) -> str:
+    async def _send(self, actor: RayActor, indexes: list[int]) -> str:
         """Send requests and pass on what happens; how it ended if that was too early."""
         from ray.exceptions import RayError
 
         try:
             offered = await actor.ready(self._ready_seconds)
-            indexes = self._same_tools(indexes, offered, is_second)
+            indexes = self._same_tools(indexes, offered)
             if not indexes or self._is_aborted:
                 return ""
             indexes, message = self._message(indexes)
@@ -193,7 +180,7 @@ class _Part:
             self._batch, sent_at = uuid4().hex, time.monotonic()
             self._running = actor.run(self._batch, message)
         except UnavailableError as error:
-            return self._unsent(indexes, str(error), is_second)
+            return self._unsent(indexes, str(error))
         watching = asyncio.get_running_loop().create_task(self._watch(actor))
         try:
             for index in self._stopped.intersection(indexes):
@@ -254,15 +241,12 @@ class _Part:
         async for reference in self._running:
             self._pass_on(await reference)
 
-    def _unsent(self, indexes: list[int], problem: str, is_second: bool = False) -> str:
-        """Answer requests that were not sent; those that were sent before may have run."""
-        for index in () if is_second else indexes:
+    def _unsent(self, indexes: list[int], problem: str) -> str:
+        for index in indexes:
             self._refuse(index, problem)
         return problem
 
-    def _same_tools(
-        self, indexes: list[int], offered: Mapping[str, list[Any]], is_second: bool
-    ) -> list[int]:
+    def _same_tools(self, indexes: list[int], offered: Mapping[str, list[Any]]) -> list[int]:
         same = []
         for index in indexes:
             request = self._queue.requests[index]
@@ -276,12 +260,12 @@ class _Part:
             else:
                 same.append(index)
                 continue
-            if not is_second:
-                self._refuse(index, problem)
+            self._refuse(index, problem)
         return same
 
     def _refuse(self, index: int, problem: str) -> None:
-        if index in self._open:
+        """Answer a request that was not sent; one that was sent before may have run."""
+        if index in self._open and not self._is_second:
             self._open.discard(index)
             self._queue.refuse(index, problem)
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.transports._protocol import load_tools, offered_tools, registry_digest
 from ethos_registry.transports.ray._actor import (
     ActorSettings,
@@ -86,6 +87,7 @@ class _Pool:
         self._actors: list[RayActor] = []
         self._draining: frozenset[str] = frozenset()
         self._refreshed_at = 0.0
+        self._is_closed = False
         self._lock = threading.Lock()
 
     async def ready(self, seconds: float) -> list[RayActor]:
@@ -114,8 +116,22 @@ class _Pool:
 
     def other(self, actor: RayActor) -> RayActor | None:
         """See `Members.other`."""
-        usable = [each for each in self._usable() if each is not actor and each.is_ready]
-        return min(usable, key=lambda each: each.open_calls, default=None)
+        with contextlib.suppress(UnavailableError):
+            usable = [each for each in self._usable() if each is not actor and each.is_ready]
+            found = min(usable, key=lambda each: each.open_calls, default=None)
+            return found if found is not None or actor.is_draining else actor
+        return None
+
+    def groups(self, queue: CallerQueue, indexes: list[int]) -> list[tuple[Members, list[int]]]:
+        """See `SessionMembers.groups`."""
+        return [(self, indexes)] if indexes else []
+
+    def close(self) -> None:
+        """End the actors, or the links to those of others."""
+        with self._lock:
+            self._is_closed = True
+        for actor in self._actors:
+            actor.close()
 
 
 class OwnMembers(_Pool):
@@ -124,7 +140,6 @@ class OwnMembers(_Pool):
     def __init__(self, settings: ActorSettings, count: int) -> None:
         super().__init__()
         self._settings = settings
-        self._is_closed = False
         self._actors = [RayActor(settings) for _ in range(count)]
 
     def _usable(self) -> list[RayActor]:
@@ -135,18 +150,6 @@ class OwnMembers(_Pool):
                     self._actors[place] = RayActor(self._settings)
                     actor.retire()
             return list(self._actors)
-
-    def other(self, actor: RayActor) -> RayActor | None:
-        """See `Members.other`."""
-        found = super().other(actor)
-        return found if found is not None or actor.is_draining else actor
-
-    def close(self) -> None:
-        """End the actors, or the links to those of others."""
-        with self._lock:
-            self._is_closed = True
-        for actor in self._actors:
-            actor.close()
 
 
 class FoundMembers(_Pool):
@@ -195,18 +198,6 @@ class FoundMembers(_Pool):
             raise UnavailableError(f"every worker of the pool `{self._pool}` is being drained")
         return usable
 
-    def other(self, actor: RayActor) -> RayActor | None:
-        """See `Members.other`."""
-        with contextlib.suppress(UnavailableError):
-            found = super().other(actor)
-            return found if found is not None or actor.is_draining else actor
-        return None
-
-    def close(self) -> None:
-        """End the actors, or the links to those of others."""
-        for actor in self._actors:
-            actor.close()
-
 
 class SessionMembers:
     """One actor for each session."""
@@ -218,13 +209,21 @@ class SessionMembers:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, SessionMember] = OrderedDict()
 
-    def of(self, session_id: str) -> SessionMember:
-        """The actor of a session.
+    def groups(self, queue: CallerQueue, indexes: list[int]) -> list[tuple[Members, list[int]]]:
+        """The requests that go to the same actors; those without are refused."""
+        by_session: dict[str, list[int]] = {}
+        for index in indexes:
+            by_session.setdefault(queue.requests[index].context.session_id, []).append(index)
+        groups: list[tuple[Members, list[int]]] = []
+        for session_id, its in by_session.items():
+            try:
+                groups.append((self._of(session_id), its))
+            except UnavailableError as error:
+                for index in its:
+                    queue.refuse(index, str(error))
+        return groups
 
-        Raises:
-            UnavailableError: The context has no session, or too many are open.
-
-        """
+    def _of(self, session_id: str) -> SessionMember:
         if not session_id:
             raise UnavailableError("a tool with session state needs `session_id` in its context")
         with self._lock:

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import wait
 from typing import Any
 from uuid import uuid4
 
@@ -15,10 +16,9 @@ from ethos_registry.transports.ray._actor import (
     CONTROL,
     DEFAULT_NAMESPACE,
     ActorSettings,
+    RayActor,
     UnavailableError,
-    answer_of,
     connect,
-    create_actor,
     draining_nodes,
     is_connected,
     placement_options,
@@ -126,18 +126,17 @@ class RayWorkers:
 
     def _new(self) -> _Worker:
         name = worker_name(self._pool, f"{socket.gethostname()}-{uuid4().hex[:8]}")
-        return _Worker(create_actor(self._settings, name), self._settings)
+        return _Worker(RayActor(self._settings, name))
 
     def _check_others(self) -> None:
         """All workers of a pool serve the same registry."""
-        import ray
         from ray.exceptions import RayError
 
         for name in worker_names(self._pool, self._settings.namespace):
             try:
-                handle = ray.get_actor(name, namespace=self._settings.namespace)
-                answer = _Worker(handle, self._settings).answer(_OTHERS_SECONDS, _OTHERS_SECONDS)
-            except (ValueError, UnavailableError, RayError):  # it ended, or is not ready
+                other = _Worker(RayActor(self._settings, name, is_found=True))
+                answer = other.answer(_OTHERS_SECONDS, _OTHERS_SECONDS)
+            except (UnavailableError, RayError):  # it ended, or is not ready
                 continue
             if answer["digest"] != self.digest:
                 raise UnavailableError(
@@ -150,7 +149,7 @@ class RayWorkers:
         draining = draining_nodes()
         for place, worker in enumerate(self._workers):
             worker.look()
-            if worker.node_id in draining:
+            if worker.actor.node_id in draining:
                 worker.drain()
                 self._leaving.append(worker)
                 self._workers[place] = self._new()
@@ -187,13 +186,11 @@ class RayWorkers:
             connect(address, timeout_seconds)
         except UnavailableError as error:
             raise EthosRegistryError(str(error)) from None
-        import ray
-
         settings = ActorSettings((), namespace=namespace)
         found = []
         for name in worker_names(pool, namespace):
-            with contextlib.suppress(ValueError):  # it has just ended
-                found.append(_Worker(ray.get_actor(name, namespace=namespace), settings))
+            with contextlib.suppress(UnavailableError):  # it has just ended
+                found.append(_Worker(RayActor(settings, name, is_found=True)))
         _stop(found, grace_seconds)
         return len(found)
 
@@ -221,45 +218,25 @@ def _stop(workers: list[_Worker], grace_seconds: float) -> None:
 
 
 class _Worker:
-    """One of them."""
+    """One of them, which is asked at once what it offers."""
 
-    def __init__(self, handle: Any, settings: ActorSettings) -> None:
-        self._handle = handle
-        self._settings = settings
-        self.node_id = ""
-        self._hello: Any = None
+    def __init__(self, actor: RayActor) -> None:
+        self.actor = actor
+        self._asked = actor.ask()
         self._drain: Any = None
         self._drained_at = 0.0
-        self._ask()
-
-    def _ask(self) -> None:
-        options = {"max_task_retries": -1, **CONTROL}
-        self._hello = self._handle.hello.options(**options).remote()
 
     def answer(self, wait_seconds: float, seconds: float) -> dict[str, Any]:
         """What it offers; `UnavailableError` if it is not ready in time."""
-        import ray
-        from ray.exceptions import GetTimeoutError, RayError
-
-        value: Any
-        try:
-            value = ray.get(self._hello, timeout=max(wait_seconds, 0.0))
-        except GetTimeoutError:
-            value = None
-        except RayError as error:
-            value = error
-        answer = answer_of(value, self._settings, seconds)
-        self.node_id = answer["node"]
-        return answer
+        wait([self._asked], max(wait_seconds, 0.0))
+        return self.actor.take_answer(self._asked, seconds)
 
     def look(self) -> None:
         """Learn on which node it is: Ray may have started it again elsewhere."""
-        import ray
-
-        if ray.wait([self._hello], timeout=0)[0]:
+        if self._asked.done():
             with contextlib.suppress(UnavailableError):
                 self.answer(0, 0)
-            self._ask()
+            self._asked = self.actor.ask()
 
     def drain(self) -> None:
         """Take no more batches."""
@@ -267,7 +244,7 @@ class _Worker:
         self._ask_running()
 
     def _ask_running(self) -> None:
-        self._drain = self._handle.drain.options(**CONTROL).remote()
+        self._drain = self.actor.handle.drain.options(**CONTROL).remote()
 
     def is_empty(self) -> bool:
         """Whether nothing runs any more, after `drain`."""
@@ -290,4 +267,4 @@ class _Worker:
         import ray
 
         if ray.is_initialized():
-            ray.kill(self._handle)
+            ray.kill(self.actor.handle)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ethos_registry.transports._caller_queue import CallerQueue
+from ethos_registry.transports._caller_queue import CallerQueue, stopping
 from ethos_registry.transports._protocol import checked_references
 from ethos_registry.transports.ray._actor import (
     DEFAULT_NAMESPACE,
@@ -20,13 +20,12 @@ from ethos_registry.transports.ray._actor import (
 from ethos_registry.transports.ray._batch import RayBatch
 from ethos_registry.transports.ray._members import (
     FoundMembers,
-    Members,
     OwnMembers,
     RaySessions,
     SessionMembers,
 )
 from ethos_registry.types import _checks
-from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._settings import checked_settings
@@ -126,12 +125,11 @@ class RayTransport(AsyncClosing, ToolTransport):
             idle_seconds=None if sessions is None else sessions.idle_seconds,
             is_serial=sessions is not None and sessions.is_serial,
         )
-        self._members: OwnMembers | FoundMembers | None = None
-        self._sessions: SessionMembers | None = None
+        self._members: OwnMembers | FoundMembers | SessionMembers
         if pool is not None:
             self._members = FoundMembers(pool, settings)
         elif sessions is not None:
-            self._sessions = SessionMembers(settings, sessions, ",".join(self._tools))
+            self._members = SessionMembers(settings, sessions, ",".join(self._tools))
         else:
             self._members = OwnMembers(settings, workers)
         self._traits = TransportTraits(
@@ -164,7 +162,7 @@ class RayTransport(AsyncClosing, ToolTransport):
             raise EthosRegistryError("the transport was closed")
         try:
             await asyncio.get_running_loop().run_in_executor(None, self._connect)
-            if self._members is not None:
+            if not isinstance(self._members, SessionMembers):
                 await self._members.ready(self._ready_seconds)
         except UnavailableError as error:
             raise EthosRegistryError(str(error)) from None
@@ -183,49 +181,30 @@ class RayTransport(AsyncClosing, ToolTransport):
             for index in range(len(requests)):
                 queue.refuse(index, problem)
         sendable = [] if signal.aborted or self._is_closed else _sendable(queue)
-        signals = () if live is None else live.signals
         batches = [
             RayBatch(queue, indexes, members, self._ready_seconds, self._connect)
-            for members, indexes in self._groups(queue, sendable)
+            for members, indexes in self._members.groups(queue, sendable)
         ]
         loop = asyncio.get_running_loop()
         tasks = [loop.create_task(batch.run()) for batch in batches]
-        unlinks = [signal.add_listener(partial(_soon, loop, batch.abort)) for batch in batches]
-        for batch in batches:
-            for index in batch.indexes:
-                if index < len(signals) and signals[index] is not NEVER_ABORTED:
-                    stop = partial(_soon, loop, batch.stop, index)
-                    unlinks.append(signals[index].add_listener(stop))
-        try:
-            async for item in queue.items():
-                yield item
-        finally:
-            for unlink in unlinks:
-                unlink()
+
+        def abort() -> None:
             for batch in batches:
                 batch.abort()
+
+        def stop(index: int) -> None:
+            for batch in batches:
+                batch.stop(index)
+
+        try:
+            with stopping(signal, live, partial(_soon, loop, abort), partial(_soon, loop, stop)):
+                async for item in queue.items():
+                    yield item
+        finally:
+            abort()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _groups(self, queue: CallerQueue, indexes: list[int]) -> list[tuple[Members, list[int]]]:
-        """The requests that go to the same actors."""
-        if not indexes:
-            return []
-        if self._members is not None:
-            return [(self._members, indexes)]
-        assert self._sessions is not None
-        by_session: dict[str, list[int]] = {}
-        for index in indexes:
-            by_session.setdefault(queue.requests[index].context.session_id, []).append(index)
-        groups: list[tuple[Members, list[int]]] = []
-        for session_id, its in by_session.items():
-            try:
-                groups.append((self._sessions.of(session_id), its))
-            except UnavailableError as error:
-                for index in its:
-                    queue.refuse(index, str(error))
-        return groups
 
     def _connect(self) -> None:
         """Connect to the cluster once; blocks."""
@@ -237,8 +216,8 @@ class RayTransport(AsyncClosing, ToolTransport):
         Call it where the session or the turn ends, such as in `DispatchContext.on_ack`. The next
         call of this session gets a new actor. Without `sessions` it does nothing.
         """
-        if self._sessions is not None:
-            self._sessions.end(session_id)
+        if isinstance(self._members, SessionMembers):
+            self._members.end(session_id)
 
     def close(self) -> None:
         """End the actors; calls that run are answered with "it may have run".
@@ -246,9 +225,7 @@ class RayTransport(AsyncClosing, ToolTransport):
         Workers of a `pool` are left to those who serve them.
         """
         self._is_closed = True
-        for members in (self._members, self._sessions):
-            if members is not None:
-                members.close()
+        self._members.close()
 
 
 def _sendable(queue: CallerQueue) -> list[int]:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future
-from typing import Any
 
-from ethos_registry.registry._local_transport import FinishingItems, LocalRun
+from ethos_registry.registry._local_transport import LocalRun
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.transports._protocol import (
-    bounded_result,
+    Replies,
     json_bytes,
     load_tools,
     offered_tools,
     read_line,
     registry_digest,
     reply_line,
-    tracked_mtimes,
-    written_mtimes,
 )
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._remote_finish import FinishFacts
@@ -30,7 +28,6 @@ from ethos_registry.types._result import ToolResult
 from ethos_registry.types._transport import (
     PROTOCOL_VERSION,
     ToolExecuteRequest,
-    TransportReply,
     batch_from_wire,
     not_started,
 )
@@ -38,26 +35,19 @@ from ethos_registry.types._transport import (
 # What happened in a batch of a Ray worker and was not sent yet.
 
 
-class RayItems:
+class RayItems(Replies):
     """The items of a batch, as JSON."""
 
-    def __init__(self, mtimes: list[Any], max_result_bytes: int) -> None:
-        self.count = len(mtimes)
-        self._mtimes = mtimes
+    def __init__(self, requests: Sequence[ToolExecuteRequest], max_result_bytes: int) -> None:
+        super().__init__(requests, max_result_bytes)
         self.begun: set[int] = set()
         """The requests whose tools have started."""
-        self._open = len(mtimes)
-        self._max_result_bytes = max_result_bytes
+        self.open = set(range(len(requests)))
+        """The requests without a reply."""
         self._started: dict[int, None] = {}
         self._out: list[bytes] = []
-        self._facts: FinishFacts | None = None
         self._arrived = asyncio.Event()
         self._closed = asyncio.Event()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request has no reply."""
-        return self._open > 0
 
     def started(self, index: int) -> None:
         """A tool is about to run; not sent by itself if its reply follows at once."""
@@ -70,25 +60,12 @@ class RayItems:
         self._put_started()
         self._put(json_bytes(["event", index, event.to_wire()]))
 
-    def finished(self, index: int, facts: FinishFacts) -> None:
-        """How the result was finished that follows."""
-        self._facts = facts
-
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         """A call has its result."""
         self._started.pop(index, None)
-        facts, self._facts = self._facts, None
-        reply = TransportReply(
-            index,
-            bounded_result(result, self._max_result_bytes),
-            was_started,
-            None,
-            written_mtimes(self._mtimes[index]),
-            facts,
-        )
-        self._open -= 1
-        self._put(reply_line(index, reply))
-        if not self._open:
+        self.open.discard(index)
+        self._put(reply_line(index, self.reply_with(index, result, was_started)))
+        if not self.open:
             self._closed.set()
 
     def _put_started(self) -> None:
@@ -101,27 +78,25 @@ class RayItems:
 
     async def wait_closed(self, seconds: float | None) -> None:
         """Wait until every request has its reply, or for that time."""
-        if self._open:
-            try:
+        if self.open:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._closed.wait()
-            except TimeoutError:
-                return
 
     def take(self) -> bytes:
         """A JSON list of what was not taken yet."""
         self._put_started()
-        if self._open:
+        if self.open:
             self._arrived.clear()
         out, self._out = self._out, []
         return b"[%b]" % b",".join(out)
 
     async def taken(self) -> AsyncIterator[bytes]:
         """JSON lists of the items of each turn of the loop, until every request has its reply."""
-        while self._open or self._out:
+        while self.open or self._out:
             await self._arrived.wait()
             seen = 0
-            while self._open and seen != len(self._out):  # what follows at once goes along
+            while self.open and seen != len(self._out):  # what follows at once goes along
                 seen = len(self._out)
                 await asyncio.sleep(0)
             yield self.take()
@@ -137,15 +112,14 @@ class SerialRun:
         self,
         registry: RegistryReader | None,
         requests: Sequence[ToolExecuteRequest],
-        items: FinishingItems,
+        items: RayItems,
         lock: asyncio.Lock,
     ) -> None:
         self._registry = registry
-        self._requests = list(requests)
+        self._requests = requests
         self._items = items
         self._lock = lock
         self._stopped: set[int] = set()
-        self._missing = set(range(len(self._requests)))
         self._current: tuple[int, LocalRun] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -154,13 +128,13 @@ class SerialRun:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
-        for index in range(len(self._requests)):
+        for index, request in enumerate(self._requests):
             async with self._lock:
                 if index in self._stopped:
                     self._refuse(index)
                     continue
-                one = _One(self, index)
-                run = LocalRun(self._registry, [self._requests[index]], one)
+                one = _One(self._items, index)
+                run = LocalRun(self._registry, [request], one)
                 self._current = (index, run)
                 try:
                     run.start()
@@ -171,24 +145,7 @@ class SerialRun:
 
     def _refuse(self, index: int) -> None:
         name = self._requests[index].name
-        self.reply(index, not_started(name, "it was stopped before it began"), False)
-
-    def started(self, index: int) -> None:
-        """A tool is about to run."""
-        self._items.started(index)
-
-    def event(self, index: int, event: ToolProgressEvent) -> None:
-        """A tool emitted an event."""
-        self._items.event(index, event)
-
-    def finished(self, index: int, facts: FinishFacts) -> None:
-        """How the result was finished that follows."""
-        self._items.finished(index, facts)
-
-    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        """Pass on the reply of a call."""
-        self._missing.discard(index)
-        self._items.reply(index, result, was_started)
+        self._items.reply(index, not_started(name, "it was stopped before it began"), False)
 
     def stop(self, index: int) -> None:
         """Stop one call; the others go on."""
@@ -201,14 +158,14 @@ class SerialRun:
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        for index in sorted(self._missing):
+        for index in sorted(self._items.open):
             self._refuse(index)
 
 
 class _One:
     """The items of a single request, under its position in the batch."""
 
-    def __init__(self, items: FinishingItems, index: int) -> None:
+    def __init__(self, items: RayItems, index: int) -> None:
         self._items = items
         self._index = index
         self.replied = asyncio.Event()
@@ -264,7 +221,6 @@ class RayWorker:
         """The batches that were not refused, until they have ended."""
         self._starting = threading.Lock()
         self._failure = ""
-        self._running = 0
         self._is_draining = False
         self._used_at = time.monotonic()
         try:
@@ -294,7 +250,7 @@ class RayWorker:
     async def drain(self) -> int:
         """Take no more batches; how many run."""
         self._is_draining = True
-        return self._running
+        return len(self._started)
 
     async def run(self, batch: str, payload: bytes) -> bytes:
         """Start the requests of a message; a list of the items of the first few milliseconds."""
@@ -304,7 +260,6 @@ class RayWorker:
             if self._is_draining:
                 self._places.release()
                 return b'[["draining"]]'
-            self._running += 1
             self._started[batch] = None
         try:
             found = self._start(batch, payload)
@@ -312,7 +267,7 @@ class RayWorker:
         except BaseException:
             await self._end(batch)
             raise
-        if found.items.is_open:
+        if found.items.open:
             found.ending = asyncio.get_running_loop().create_task(self._watch(batch, found))
         else:
             await self._end(batch)
@@ -334,7 +289,7 @@ class RayWorker:
     def _start(self, batch: str, payload: bytes) -> _Batch:
         message = read_line(payload)
         requests = batch_from_wire(message["shared"], message["requests"])
-        items = RayItems([tracked_mtimes(request) for request in requests], self._max_result_bytes)
+        items = RayItems(requests, self._max_result_bytes)
         run: LocalRun | SerialRun
         if self._turns is None:
             run = LocalRun(self._registry, requests, items)
@@ -368,7 +323,6 @@ class RayWorker:
 
     def _release(self, batch: str) -> None:
         self._started.pop(batch, None)
-        self._running -= 1
         self._used_at = time.monotonic()
         self._places.release()
 
@@ -417,7 +371,7 @@ class RayWorker:
         def watch() -> None:
             while True:
                 time.sleep(min(max(seconds / 4, 0.05), 5.0))
-                if not self._running and time.monotonic() - self._used_at >= seconds:
+                if not self._started and time.monotonic() - self._used_at >= seconds:
                     ray.kill(actor)
                     return
 
@@ -437,5 +391,5 @@ class _Batch:
 
     def stop(self, index: int | None) -> None:
         """Stop one call, or all; on the loop of the batch."""
-        for each in range(self.items.count) if index is None else (index,):
+        for each in sorted(self.items.open) if index is None else (index,):
             self.run.stop(each)
