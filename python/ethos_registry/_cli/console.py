@@ -366,6 +366,14 @@ def write_report(
         write_rendered(draw, report)
 
 
+def write_json_or_lines(document: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """Write a document as JSON, or the lines that show it."""
+    if as_json:
+        write_json(document)
+    else:
+        write_lines(lines)
+
+
 def _plain(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, bool | str | int):
         return value

@@ -26,6 +26,7 @@ from ethos_registry._cli.console import (
     read_output,
     visible,
     write_json,
+    write_json_or_lines,
     write_lines,
     write_stdout,
 )
@@ -265,15 +266,13 @@ def list_formats(json: AsJson = False) -> None:
     """List the formats of the package, the user and the project."""
     load_own_formats()
     known = [*registered_formats(), *built_in_formats()]
-    if json:
-        write_json(known)
-        return
     width = max(len(each.name) for each in known)
-    write_lines(
+    lines = (
         f"{each.name:{width}}  {', '.join(each.commands) or 'by content'}"
         f"{'' if each.path is None else f'  ({each.path})'}"
         for each in known
     )
+    write_json_or_lines(known, lines, as_json=json)
 
 
 @app.command("test")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ethos_registry import _core
-from ethos_registry._cli.console import CommandError, make_app, visible, write_json, write_stdout
+from ethos_registry._cli.console import CommandError, make_app, write_json_or_lines
 from ethos_registry._cli.cost import CHARS_PER_TOKEN, token_counter
 from ethos_registry._cli.options import AsJson
 
@@ -257,20 +257,15 @@ def gain(
     found = measured_gain(_core.OutputArchive().measured(), shadow=shadow)
     if history or discover:
         rows = _history(found) if history else _discovered(found)
-        if json:
-            write_json(rows)
-        else:
-            write_stdout("".join(f"{_line(row)}\n" for row in rows) or "Nothing was measured.\n")
+        lines = list(map(_line, rows)) or ["Nothing was measured."]
+        write_json_or_lines(rows, lines, as_json=json)
         return
     summary = _summary(found, _parse_prices(prices))
-    if json:
-        write_json(summary)
-    else:
-        write_stdout("\n".join(_report(summary)) + "\n")
+    write_json_or_lines(summary, _report(summary), as_json=json)
 
 
 def _line(row: dict[str, Any]) -> str:
-    values = (f"{value:,}" if isinstance(value, int) else visible(value) for value in row.values())
+    values = (f"{value:,}" if isinstance(value, int) else value for value in row.values())
     return "  ".join(
         f"{name.replace('_', ' ')} {value}" for name, value in zip(row, values, strict=True)
     )
@@ -279,7 +274,7 @@ def _line(row: dict[str, Any]) -> str:
 def _report(summary: dict[str, Any]) -> Sequence[str]:
     lines = ["Asked for again:"]
     lines += [
-        f"  {visible(each['format'])}: {each['recalls']} of {each['elisions']}, {each['verdict']}"
+        f"  {each['format']}: {each['recalls']} of {each['elisions']}, {each['verdict']}"
         for each in summary["recalls"]
     ] or ["  nothing was left out"]
     applied = ", ".join(f"{count} {state}" for state, count in summary["applied"].items())

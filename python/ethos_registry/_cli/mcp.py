@@ -27,6 +27,7 @@ from ethos_registry._cli.console import (
     print_line,
     visible,
     write_json,
+    write_json_or_lines,
     write_lines,
     write_report,
     write_stdout,
@@ -377,11 +378,9 @@ def diff(
         return bridge.diff(), [name for name in _not_ready(bridge) if approved.is_pinned(name)]
 
     differences, failed = _with_bridge(bridge, use)
-    if json:
-        write_json([asdict(found) | {"fields": found.fields} for found in differences])
-    else:
-        lines = [line for found in differences for line in difference_lines(found)]
-        write_lines(lines or ["nothing differs from the pins"])
+    document = [asdict(found) | {"fields": found.fields} for found in differences]
+    lines = [line for found in differences for line in difference_lines(found)]
+    write_json_or_lines(document, lines or ["nothing differs from the pins"], as_json=json)
     for name in failed:
         print_line(f"warning: {name}: not connected, so it was not compared")
     fail_if(differences or failed)

@@ -19,7 +19,7 @@ from ethos_registry._cli.console import (
     make_group,
     print_line,
     visible,
-    write_json,
+    write_json_or_lines,
     write_lines,
     write_output,
     write_stdout,
@@ -142,18 +142,14 @@ def diff(
     else:
         new = read_prefix(after)
     found = prefix_diff(old, new)
-    if json:
-        write_json(
-            {
-                "same": found.same,
-                "byte_offset": found.byte_offset,
-                "before_bytes": found.before_bytes,
-                "after_bytes": found.after_bytes,
-                "changes": found.changes,
-            }
-        )
-    else:
-        write_lines(str(found).splitlines())
+    document = {
+        "same": found.same,
+        "byte_offset": found.byte_offset,
+        "before_bytes": found.before_bytes,
+        "after_bytes": found.after_bytes,
+        "changes": found.changes,
+    }
+    write_json_or_lines(document, str(found).splitlines(), as_json=json)
     fail_if(not found.same)
 
 
@@ -172,11 +168,8 @@ def schemas(
 def report_notes(view: View, provider_name: str, *, json: bool) -> None:
     """Print what a provider is sent in other words; exit code 1 if a tool is left out."""
     notes = view.check_schemas(provider_name)
-    if json:
-        write_json(notes)
-    else:
-        lines = note_lines(notes) or ["every schema is sent as its author wrote it"]
-        write_stdout("".join(f"{line}\n" for line in lines))
+    lines = note_lines(notes) or ["every schema is sent as its author wrote it"]
+    write_json_or_lines(notes, lines, as_json=json)
     fail_if(any(note.kind == "left_out" for note in notes))
 
 

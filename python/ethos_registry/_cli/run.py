@@ -56,20 +56,12 @@ STOP_SECONDS = 5.0
 """How long a program that was asked to end may take before it is killed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramEnd:
-    """How a program ended, and its output."""
+def run_program(
+    argv: Sequence[str], on_output: Callable[[bytes], None]
+) -> tuple[int, CapturedOutput]:
+    """Run a program; its status, negative for a signal, and its standard output and error.
 
-    status: int
-    """Its exit code; negative for a signal."""
-    output: bytes
-    """Standard output and error, or as much as can be held, with a marker."""
-    omitted_bytes: int
-    """What is too much to hold."""
-
-
-def run_program(argv: Sequence[str], on_output: Callable[[bytes], None]) -> ProgramEnd:
-    """Run a program and capture its output; `on_output` gets each piece, on another thread.
+    `on_output` gets each piece of the output, on another thread.
 
     Background processes that the program leaves run on, and what they write later is lost. A
     signal that asks this process to end is passed on to everything that the program started; what
@@ -92,7 +84,7 @@ def run_program(argv: Sequence[str], on_output: Callable[[bytes], None]) -> Prog
     while reader.is_alive() and before != captured.total_bytes and time.monotonic() < latest:
         before = captured.total_bytes
         reader.join(QUIET_SECONDS)
-    return ProgramEnd(status, *captured.snapshot())
+    return status, captured
 
 
 def _started(argv: Sequence[str]) -> SupervisedProcess:
@@ -382,20 +374,24 @@ def run_reduced(
 
     """
     started = time.time()
-    end = _run(_shell(argv[0]) if is_shell_line else argv)
-    exit_code = end.status if end.status >= 0 else 128 - end.status
-    if is_shell_line and _is_data(end.output):
-        return ReducedRun(exit_code, end.output, "")
-    whole = end.output.decode("utf-8", errors="replace")
+    status, captured = _run(_shell(argv[0]) if is_shell_line else argv)
+    output, omitted_bytes = captured.snapshot()
+    exit_code = status if status >= 0 else 128 - status
+    if is_shell_line and _is_data(output):
+        return ReducedRun(exit_code, output, "")
+    whole = output.decode("utf-8", errors="replace")
     command = argv[0] if is_shell_line else shlex.join(argv)
     text = reduce_text(whole, command=command, exit_code=exit_code, policy=policy)
-    is_whole = text.rstrip("\n") == whole.rstrip("\n") and not end.omitted_bytes
+    is_whole = text.rstrip("\n") == whole.rstrip("\n") and not omitted_bytes
     if is_shell_line and is_whole:
-        return ReducedRun(exit_code, end.output, "")
+        return ReducedRun(exit_code, output, "")
     summary = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
     if save:
-        recall = _save(redacted_command(argv), exit_code, started, end, warn=not is_shell_line)
-        summary += "" if is_whole else recall
+        warn = not is_shell_line
+        output_id = _save(redacted_command(argv), exit_code, started, output, warn=warn)
+        if output_id and not is_whole:
+            what = f"all but {omitted_bytes:,} bytes" if omitted_bytes else "all"
+            summary += f", {what} of it: ethos-registry recall {output_id}"
     if text and not text.endswith("\n"):
         text += "\n"
     return ReducedRun(exit_code, text.encode() if is_shell_line else text, summary)
@@ -416,23 +412,17 @@ def _shell(line: str) -> list[str]:
     return [own if is_known else "/bin/sh", "-c", line]
 
 
-def _save(
-    command: str, exit_code: int, started: float, end: ProgramEnd, *, warn: bool = True
-) -> str:
-    """The part of the summary about the saved output; empty if it could not be saved."""
+def _save(command: str, exit_code: int, started: float, output: bytes, *, warn: bool) -> str | None:
+    """The id of the saved output; `None` if it could not be saved."""
     try:
-        archive = _core.OutputArchive()
-        output_id = archive.save(command, exit_code, started, redacted_output(end.output))
+        return _core.OutputArchive().save(command, exit_code, started, redacted_output(output))
     except OSError as error:
-        if not warn:
-            return ""
-        place = "" if error.filename is None else f": {error.filename}"
-        reason = f"{error.strerror}{place}"
-        way_out = "" if OTHER_FOLDER in reason else f"; {OTHER_FOLDER}"
-        print_line(f"warning: the whole output is not saved: {reason}{way_out}")
-        return ""
-    what = f"all but {end.omitted_bytes:,} bytes" if end.omitted_bytes else "all"
-    return f", {what} of it: ethos-registry recall {output_id}"
+        if warn:
+            place = "" if error.filename is None else f": {error.filename}"
+            reason = f"{error.strerror}{place}"
+            way_out = "" if OTHER_FOLDER in reason else f"; {OTHER_FOLDER}"
+            print_line(f"warning: the whole output is not saved: {reason}{way_out}")
+        return None
 
 
 def _hint(argv: Sequence[str]) -> str:
@@ -443,7 +433,7 @@ def _hint(argv: Sequence[str]) -> str:
     return f"; run a shell line with: run --shell {shlex.quote(argv[0])}"
 
 
-def _run(argv: Sequence[str]) -> ProgramEnd:
+def _run(argv: Sequence[str]) -> tuple[int, CapturedOutput]:
     try:
         with live_output() as live:
             return run_program(argv, live.add)
