@@ -293,7 +293,6 @@ MAX_DEPTH = 200
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

@@ -53,7 +53,7 @@ def is_hook_call(words: list[str]) -> bool:
 
 def answer_hook(words: list[str]) -> int:
     """Answer one payload on standard input as the native program does; 0 whatever happens."""
-    try:
+    with contextlib.suppress(BaseException):
         payload = sys.stdin.buffer.read(_MAX_PAYLOAD_BYTES + 1)
         switch = os.environ.get("ETHOS_REGISTRY_HOOK")
         if switch == "0":
@@ -66,8 +66,6 @@ def answer_hook(words: list[str]) -> int:
         if answer is not None:
             sys.stdout.buffer.write(answer.encode())
             sys.stdout.buffer.flush()
-    except BaseException:
-        return 0
     return 0
 
 

@@ -91,8 +91,6 @@ class FakeModel:
 
 
 class ModelCall(NamedTuple):
-    """A call of a tool."""
-
     id: str
     name: str
     arguments: dict[str, Any]

@@ -269,7 +269,7 @@ def list_formats(json: AsJson = False) -> None:
     width = max(len(each.name) for each in known)
     lines = (
         f"{each.name:{width}}  {', '.join(each.commands) or 'by content'}"
-        f"{'' if each.path is None else f'  ({each.path})'}"
+        f"{f'  ({each.path})' if each.path else ''}"
         for each in known
     )
     write_json_or_lines(known, lines, as_json=json)

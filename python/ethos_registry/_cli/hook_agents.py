@@ -42,7 +42,6 @@ class CodingAgent:
         return self.name in ("copilot", "opencode", "pi")
 
     def file(self, *, project: bool) -> Path:
-        """The file with the hooks."""
         return Path.cwd() / self.project_file if project else self.user_file()
 
     def is_installed(self) -> bool:
@@ -62,7 +61,6 @@ class CodingAgent:
 
 
 def hook_file(name: str) -> str:
-    """The content of a file of the package."""
     folder = resources.files("ethos_registry._cli") / "hook_files"
     return (folder / name).read_text(encoding="utf-8")
 

@@ -49,51 +49,49 @@ def started(seconds: float) -> str:
 
 def drawn_turns(turns: list[RecordedTurn], width: int) -> Iterator[RenderableType]:
     """Turns in the order of their first calls."""
-    if not turns:
-        yield Text("No calls are recorded.")
-        return
-    table = _table(("session", "turn", "started", "calls", "failed", "raw", "sent", "numbers"))
-    for turn in turns:
-        table.add_row(
-            visible(turn.session_id, _NAME_CHARS) or "-",
-            str(turn.turn),
-            started(turn.started_at_seconds),
-            f"{turn.calls:,}",
-            f"{turn.failed_calls:,}",
-            f"{turn.raw_chars:,}",
-            f"{turn.sent_chars:,}",
-            f"{turn.first_number}-{turn.last_number}",
-        )
-    yield table
+    rows = [
+        {
+            "session": visible(turn.session_id, _NAME_CHARS) or "-",
+            "turn": str(turn.turn),
+            "started": started(turn.started_at_seconds),
+            "calls": f"{turn.calls:,}",
+            "failed": f"{turn.failed_calls:,}",
+            "raw": f"{turn.raw_chars:,}",
+            "sent": f"{turn.sent_chars:,}",
+            "numbers": f"{turn.first_number}-{turn.last_number}",
+        }
+        for turn in turns
+    ]
+    yield _table(rows) if rows else Text("No calls are recorded.")
 
 
 def drawn_calls(calls: Iterable[RecordedCall], width: int) -> Iterator[RenderableType]:
     """Calls in the order in which they were recorded."""
-    table = _table(("number", "turn", "tool", "outcome", "raw", "sent", "seconds", "args"))
-    for call in calls:
-        table.add_row(
-            str(call.number),
-            str(call.turn),
-            visible(call.tool_name, _NAME_CHARS),
-            "ok" if call.ok else str(call.reason or call.code),
-            f"{call.raw_chars:,}",
-            f"{call.sent_chars:,}",
-            f"{call.duration_seconds:.3f}",
-            visible(call.args, _ARGS_CHARS),
-        )
-    if table.row_count:
-        yield table
-    else:
-        yield Text("No such calls are recorded.")
+    rows = [
+        {
+            "number": str(call.number),
+            "turn": str(call.turn),
+            "tool": visible(call.tool_name, _NAME_CHARS),
+            "outcome": "ok" if call.ok else str(call.reason or call.code),
+            "raw": f"{call.raw_chars:,}",
+            "sent": f"{call.sent_chars:,}",
+            "seconds": f"{call.duration_seconds:.3f}",
+            "args": visible(call.args, _ARGS_CHARS),
+        }
+        for call in calls
+    ]
+    yield _table(rows) if rows else Text("No such calls are recorded.")
 
 
-def _table(names: Iterable[str]) -> Table:
+def _table(rows: list[dict[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in names:
+    for name in rows[0]:
         is_text = name in ("session", "started", "tool", "outcome", "args")
         table.add_column(
             name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text
         )
+    for row in rows:
+        table.add_row(*row.values())
     return table
 
 

@@ -1,4 +1,4 @@
-"""Secrets in command lines and outputs, replaced before they are saved."""
+"""`ethos-registry run`: a command whose output is shown reduced and saved without secrets."""
 
 from __future__ import annotations
 

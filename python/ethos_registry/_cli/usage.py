@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Annotated, Any
@@ -163,17 +163,6 @@ TABLE_MIN_WIDTH = 110
 """Below it the figures of a tool are listed under its name."""
 _MAX_DESCRIPTION_CHARS = 60
 _MAX_OTHERS = 20
-_HEADINGS = (
-    "Params",
-    "Invocations",
-    "Refused",
-    "Failed",
-    "Median",
-    "95th",
-    "Saved",
-    "Cost",
-    "Repaired",
-)
 
 
 def drawn_usage(report: UsageReport, width: int) -> Iterator[RenderableType]:
@@ -189,26 +178,31 @@ def drawn_usage(report: UsageReport, width: int) -> Iterator[RenderableType]:
     yield from _summary(report)
 
 
-def _table(tools: Iterable[ToolUsage]) -> Table:
+def _table(tools: Sequence[ToolUsage]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("Tool", "Owner", "Description"):
         table.add_column(heading, overflow="fold")
-    for heading in _HEADINGS:
+    for heading in _figures(tools[0]):
         table.add_column(heading, justify="right", no_wrap=True)
     for tool in tools:
-        table.add_row(_name(tool), _owner(tool), _description(tool), *_figures(tool))
+        table.add_row(_name(tool), _owner(tool), _description(tool), *_figures(tool).values())
     return table
 
 
 def _lines(tools: Iterable[ToolUsage]) -> Iterator[RenderableType]:
     for tool in tools:
-        _, invocations, refused, failed, median, p95, saved, cost, fixed = _figures(tool)
+        of = _figures(tool)
         yield _name(tool)
         yield Text(f"  {_owner(tool)}, {_parameters(tool)}: {_description(tool)}")
-        yield Text(f"  {invocations} invocations, {refused} refused, {failed} failed")
+        yield Text(
+            f"  {of['Invocations']} invocations, {of['Refused']} refused, {of['Failed']} failed"
+        )
         if tool.repaired:
-            yield Text(f"  arguments repaired in {fixed} of them")
-        yield Text(f"  median {median}, 95th {p95}, {saved} characters saved, cost {cost}")
+            yield Text(f"  arguments repaired in {of['Repaired']} of them")
+        yield Text(
+            f"  median {of['Median']}, 95th {of['95th']}, {of['Saved']} characters saved, "
+            f"cost {of['Cost']}"
+        )
 
 
 def _name(tool: ToolUsage) -> Text:
@@ -234,18 +228,18 @@ def _parameters(tool: ToolUsage) -> str:
     return "1 parameter" if tool.parameter_count == 1 else f"{tool.parameter_count} parameters"
 
 
-def _figures(tool: ToolUsage) -> tuple[str, ...]:
-    return (
-        "-" if tool.parameter_count is None else str(tool.parameter_count),
-        f"{tool.invocations:,}",
-        f"{tool.refusals:,}",
-        f"{tool.failures:,}",
-        _seconds(tool.median_seconds),
-        _seconds(tool.p95_seconds),
-        f"{tool.saved_chars:,}",
-        _dollars(tool.cost_usd),
-        f"{tool.repair_rate:.1%}" if tool.repaired else "-",
-    )
+def _figures(tool: ToolUsage) -> dict[str, str]:
+    return {
+        "Params": "-" if tool.parameter_count is None else str(tool.parameter_count),
+        "Invocations": f"{tool.invocations:,}",
+        "Refused": f"{tool.refusals:,}",
+        "Failed": f"{tool.failures:,}",
+        "Median": _seconds(tool.median_seconds),
+        "95th": _seconds(tool.p95_seconds),
+        "Saved": f"{tool.saved_chars:,}",
+        "Cost": _dollars(tool.cost_usd),
+        "Repaired": f"{tool.repair_rate:.1%}" if tool.repaired else "-",
+    }
 
 
 def _seconds(seconds: float | None) -> str:

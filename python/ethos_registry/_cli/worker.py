@@ -136,10 +136,7 @@ def worker(
                 f"{'' if detach else ' until Ctrl-C'}: {', '.join(served.tools)}"
             )
             if not detach:
-                # In place of the handlers that Ray installs when it starts: they abort the process
-                # three seconds after the signal.
-                with signals_raise():
-                    _serve(served, grace)
+                _serve(served, grace)
         finally:
             _leave()
 
@@ -155,7 +152,8 @@ def _leave() -> None:
 
 
 def _serve(served: RayWorkers, grace: float) -> None:
-    # Held back: an exception of a signal handler inside the native part of Ray aborts the process.
+    # Held back: an exception of a signal handler inside the native part of Ray aborts the process,
+    # and so do the handlers that Ray installs when it starts, three seconds after the signal.
     with signals_raise(held=True) as guard:
         tend_at = time.monotonic() + _TEND_SECONDS
         while not guard.is_waiting:
