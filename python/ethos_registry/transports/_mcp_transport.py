@@ -75,41 +75,31 @@ class GatewayLink(Connection):
         """Send one request, and put its events and its reply."""
         request = queue.requests[index]
         problem = await self._obstacle(request, ready_seconds)
-        if problem:
-            queue.refuse(index, problem)
+        client = self._client
+        if problem or client is None:
+            queue.refuse(index, problem or self._not_ready())
             return
-        was_sent = False
-        for is_last in (not request.idempotent, True):
-            client = self._client
-            if was_sent:
-                client = await self._next_client(RESEND_WAIT_SECONDS)
-            if client is None:
-                break
+        try:
+            queue.put(await self._answer(client, queue, index))
+            return
+        except NotSentError as error:
+            self._lose(client)
+            queue.refuse(index, error.reason(self.server.name))
+            return
+        except ConnectionLostError:
+            self._lose(client)
+        client = await self._next_client(RESEND_WAIT_SECONDS) if request.idempotent else None
+        if client is not None:
             try:
                 queue.put(await self._answer(client, queue, index))
-            except NotSentError as error:
-                self._lose(client)
-                if was_sent:
-                    break
-                queue.refuse(index, error.reason(self.server.name))
                 return
-            except ConnectionLostError:
+            except (ConnectionLostError, NotSentError):
                 self._lose(client)
-                was_sent = True
-                if is_last:
-                    break
-            else:
-                return
-        if not was_sent:
-            queue.refuse(index, self._not_ready())
-            return
         text = f"the connection to MCP server {self.server.name} was lost"
         queue.put(TransportReply(index, may_have_run(request.name, text)))
 
     async def _obstacle(self, request: ToolExecuteRequest, ready_seconds: float) -> str:
         """Why the request cannot be sent; empty if it can."""
-        if request.obstacle is not None:
-            return f"`{request.obstacle}` of the context cannot be sent to an MCP server"
         if not isinstance(request.args, Mapping):
             return "its arguments cannot be sent: MCP takes an object"
         if self._client is None:

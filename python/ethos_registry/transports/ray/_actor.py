@@ -289,16 +289,18 @@ class RayActor:
         """Whether it answered since it was made, or lost."""
         return self._offered is not None
 
-    @property
-    def is_requested(self) -> bool:
-        """Whether `hello` was sent, and its answer not taken."""
-        return self._asked is not None
-
-    @property
-    def has_answer(self) -> bool:
-        """Whether the answer to `hello` has arrived, and was not taken."""
+    async def look(self) -> None:
+        """Ask what it offers, or take the answer that has arrived; waits for none."""
         asked = self._asked
-        return asked is not None and asked.done()
+        if asked is None:
+            asyncio.get_running_loop().run_in_executor(None, self._ask_quietly)
+        elif asked.done():
+            with contextlib.suppress(UnavailableError):
+                await self.ready(0)
+
+    def _ask_quietly(self) -> None:
+        with contextlib.suppress(Exception):  # another actor takes the batch
+            self.ask()
 
     async def ready(self, seconds: float) -> dict[str, list[Any]]:
         """The digest of each tool that the actor offers.

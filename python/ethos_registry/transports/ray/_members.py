@@ -91,15 +91,12 @@ class _Pool:
         self._lock = threading.Lock()
 
     async def ready(self, seconds: float) -> list[RayActor]:
-        """See `Members.ready`."""
         await self._refresh()
         usable = self._usable()
         ready = [actor for actor in usable if actor.is_ready]
         waiting = [actor for actor in usable if not actor.is_ready]
         if ready:
-            for actor in (each for each in waiting if not each.is_requested):
-                asyncio.get_running_loop().run_in_executor(None, _ask_quietly, actor)
-            await asyncio.gather(*map(_take_answer, waiting))
+            await asyncio.gather(*(actor.look() for actor in waiting))
             return ready + [actor for actor in waiting if actor.is_ready]
         return await _first_ready(waiting, seconds)
 
@@ -115,7 +112,6 @@ class _Pool:
         raise NotImplementedError
 
     def other(self, actor: RayActor) -> RayActor | None:
-        """See `Members.other`."""
         with contextlib.suppress(UnavailableError):
             usable = [each for each in self._usable() if each is not actor and each.is_ready]
             found = min(usable, key=lambda each: each.open_calls, default=None)
@@ -123,7 +119,6 @@ class _Pool:
         return None
 
     def groups(self, queue: CallerQueue, indexes: list[int]) -> list[tuple[Members, list[int]]]:
-        """See `SessionMembers.groups`."""
         return [(self, indexes)] if indexes else []
 
     def close(self) -> None:
@@ -276,7 +271,6 @@ class SessionMember:
         self._has_state = False
 
     async def ready(self, seconds: float) -> list[RayActor]:
-        """See `Members.ready`."""
         actor = self.actor
         if actor.was_lost:  # under calls, whose answers reported it
             actor.was_lost = self._has_state = False
@@ -296,19 +290,7 @@ class SessionMember:
         return [actor]
 
     def other(self, actor: RayActor) -> RayActor | None:
-        """See `Members.other`."""
         return None
-
-
-def _ask_quietly(actor: RayActor) -> None:
-    with contextlib.suppress(Exception):  # another actor takes the batch
-        actor.ask()
-
-
-async def _take_answer(actor: RayActor) -> None:
-    if actor.has_answer:
-        with contextlib.suppress(UnavailableError):
-            await actor.ready(0)
 
 
 async def _first_ready(actors: Sequence[RayActor], seconds: float) -> list[RayActor]:

@@ -263,7 +263,6 @@ class _Worker:
         return True
 
     def kill(self) -> None:
-        """End it."""
         import ray
 
         if ray.is_initialized():

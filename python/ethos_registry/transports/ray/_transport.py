@@ -176,14 +176,15 @@ class RayTransport(AsyncClosing, ToolTransport):
     ) -> AsyncIterator[TransportItem]:
         """Run the requests in actors; see `ToolTransport.execute_many`."""
         queue = CallerQueue(requests)
+        indexes = list(range(len(requests)))
         if signal.aborted or self._is_closed:
             problem = "the turn was aborted" if signal.aborted else "the transport was closed"
-            for index in range(len(requests)):
+            for index in indexes:
                 queue.refuse(index, problem)
-        sendable = [] if signal.aborted or self._is_closed else _sendable(queue)
+            indexes = []
         batches = [
-            RayBatch(queue, indexes, members, self._ready_seconds, self._connect)
-            for members, indexes in self._members.groups(queue, sendable)
+            RayBatch(queue, its, members, self._ready_seconds, self._connect)
+            for members, its in self._members.groups(queue, indexes)
         ]
         loop = asyncio.get_running_loop()
         tasks = [loop.create_task(batch.run()) for batch in batches]
@@ -226,17 +227,6 @@ class RayTransport(AsyncClosing, ToolTransport):
         """
         self._is_closed = True
         self._members.close()
-
-
-def _sendable(queue: CallerQueue) -> list[int]:
-    """The requests whose context can be sent; the others are answered."""
-    sendable = []
-    for index, request in enumerate(queue.requests):
-        if request.obstacle is None:
-            sendable.append(index)
-        else:
-            queue.refuse(index, f"`{request.obstacle}` of the context cannot be sent to a worker")
-    return sendable
 
 
 def _soon(loop: asyncio.AbstractEventLoop, callback: Any, *arguments: Any) -> None:

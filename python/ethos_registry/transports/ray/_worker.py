@@ -56,12 +56,10 @@ class RayItems(Replies):
         self._arrived.set()
 
     def event(self, index: int, event: ToolProgressEvent) -> None:
-        """A tool emitted an event."""
         self._put_started()
         self._put(json_bytes(["event", index, event.to_wire()]))
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        """A call has its result."""
         self._started.pop(index, None)
         self.open.discard(index)
         self._put(reply_line(index, self.reply_with(index, result, was_started)))
@@ -148,7 +146,6 @@ class SerialRun:
         self._items.reply(index, not_started(name, "it was stopped before it began"), False)
 
     def stop(self, index: int) -> None:
-        """Stop one call; the others go on."""
         self._stopped.add(index)
         if self._current is not None and self._current[0] == index:
             self._current[1].stop(0)
