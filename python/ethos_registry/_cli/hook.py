@@ -14,7 +14,6 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,14 +71,6 @@ InProject = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    path: Path
-    before: str | None
-    after: str | None
-    """`None` to remove the file."""
-
-
 @app.command()
 def install(
     agent: AgentNames = None,
@@ -112,7 +103,10 @@ def install(
         if not failures and each.version is None:
             print_line(f"{each.title}: needs --failures, as it can only rewrite commands")
             continue
-        _apply(each, _installed(each, command, project, failures), dry_run)
+        path = each.file(project=project)
+        before = _read(path)
+        after = _with_ours(each, before, str(path), command, failures)
+        _apply(each, path, before, after, dry_run)
         if each.version is None:
             print_line(f"{each.title}: not verified with any version")
         elif (found := _version(each)) not in (None, each.version):
@@ -127,7 +121,12 @@ def uninstall(
 ) -> None:
     """Remove the hooks from the configuration of coding agents, and nothing else."""
     for each in _named(agent or NAMES):
-        _apply(each, _uninstalled(each, project), dry_run)
+        path = each.file(project=project)
+        before = _read(path)
+        after: str | None = None
+        if before is not None and not each.is_own_file:
+            after = _without_ours(each, before, str(path))
+        _apply(each, path, before, after, dry_run)
 
 
 @app.command()
@@ -208,39 +207,31 @@ def _selected(names: list[str] | None, *, failures: bool) -> list[CodingAgent]:
     return found
 
 
-def _installed(agent: CodingAgent, words: list[str], project: bool, failures: bool) -> _Change:
-    path = agent.file(project=project)
-    before = _read(path)
+def _with_ours(
+    agent: CodingAgent, before: str | None, name: str, words: list[str], failures: bool
+) -> str:
     if agent.is_own_file:
-        return _Change(path, before, agent.content(words))
+        return agent.content(words)
     groups = dict(agent.groups(words)) if agent.groups is not None else {}
     if failures and agent.rewriting is not None:
         groups |= agent.rewriting(words)
     if before is not None:
-        ours = list(_ours(agent, parse_object(before, str(path)), str(path)))
+        ours = list(_ours(agent, parse_object(before, name), name))
         if len(ours) == len(groups) and {place[1]: group for place, group, _ in ours} == groups:
-            return _Change(path, before, before)
+            return before
     start = '{\n  "version": 1\n}\n' if agent.name == "cursor" else "{}\n"
-    text = _without_ours(agent, start if before is None else before, str(path))
+    text = _without_ours(agent, start if before is None else before, name)
     for event, group in groups.items():
-        hooks = parse_object(text, str(path)).get("hooks")
+        hooks = parse_object(text, name).get("hooks")
         if hooks is None:
             text = append_item(text, (), {event: [group]}, "hooks")
         elif event not in hooks:
             text = append_item(text, ("hooks",), [group], event)
         else:
             if not isinstance(hooks[event], list):
-                raise CommandError(f"{path}: not changed, because `hooks.{event}` is not a list")
+                raise CommandError(f"{name}: not changed, because `hooks.{event}` is not a list")
             text = append_item(text, ("hooks", event), group)
-    return _Change(path, before, text)
-
-
-def _uninstalled(agent: CodingAgent, project: bool) -> _Change:
-    path = agent.file(project=project)
-    before = _read(path)
-    if before is None or agent.is_own_file:
-        return _Change(path, before, None)
-    return _Change(path, before, _without_ours(agent, before, str(path)))
+    return text
 
 
 def _ours(
@@ -409,25 +400,27 @@ def _version(agent: CodingAgent) -> str | None:
     return match[0] if match else None
 
 
-def _apply(agent: CodingAgent, change: _Change, dry_run: bool) -> None:
-    path = change.path
-    if change.before == change.after:
+def _apply(
+    agent: CodingAgent, path: Path, before: str | None, after: str | None, dry_run: bool
+) -> None:
+    """Write the file, or remove it if nothing is left; show the difference instead if asked to."""
+    if before == after:
         write_stdout(f"{agent.title}: nothing to change in {visible(str(path))}\n")
         return
     if dry_run:
         lines = difflib.unified_diff(
-            (change.before or "").splitlines(keepends=True),
-            (change.after or "").splitlines(keepends=True),
+            (before or "").splitlines(keepends=True),
+            (after or "").splitlines(keepends=True),
             str(path),
             str(path),
         )
         write_lines(line.rstrip() for line in lines)
         return
     with file_errors(path, "written"):
-        if change.after is None:
+        if after is None:
             path.unlink()
         else:
-            _write(path, change.before, change.after)
+            _write(path, before, after)
     write_stdout(f"{agent.title}: changed {visible(str(path))}\n")
 
 
