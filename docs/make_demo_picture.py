@@ -9,10 +9,10 @@ import os
 import re
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.text import Text
 
-from ethos_registry._cli.demo import RenderedTurn, run_turn
+from ethos_registry._cli.demo import drawn_turn, run_turn
 
 PICTURE = Path(__file__).with_name("demo.svg")
 WIDTH = 116
@@ -30,7 +30,7 @@ def main() -> None:
             legacy_windows=False,
         )
         console.print(Text("$ ethos-registry demo", style="bold"))
-        console.print(RenderedTurn(run_turn()))
+        console.print(Group(*drawn_turn(run_turn(), WIDTH)))
         svg = console.export_svg(title="ethos-registry demo", unique_id="demo")
     PICTURE.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), "utf-8")
 

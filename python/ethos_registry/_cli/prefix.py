@@ -102,6 +102,9 @@ app = make_group(
 ProviderOption = Annotated[
     str, typer.Option("--provider", metavar="NAME", help="anthropic, openai, gemini, ollama, ...")
 ]
+Breakpoints = Annotated[
+    int, typer.Option("--breakpoints", metavar="N", help="Cache markers: 0, 1 or 2.")
+]
 
 
 @app.command()
@@ -110,12 +113,14 @@ def save(
         str, typer.Argument(metavar="FILE", help="Output file; - for standard output.")
     ],
     provider: ProviderOption = "anthropic",
+    breakpoints: Breakpoints = 1,
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
     tools: ToolReferences = None,
 ) -> None:
     """Save the tools of a request as JSON."""
-    content = f"{_view(personality, personality_id, tools).prefix(provider).to_json()}\n"
+    view = _view(personality, personality_id, tools)
+    content = f"{view.prefix(provider, breakpoints=breakpoints).to_json()}\n"
     if file == "-":
         write_stdout(content)
     else:
