@@ -18,8 +18,8 @@ PICTURE = Path(__file__).with_name("demo.svg")
 WIDTH = 116
 
 
-def main() -> None:
-    """Run the turn and draw it."""
+def picture() -> str:
+    """The turn, drawn."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(
             record=True,
@@ -32,8 +32,8 @@ def main() -> None:
         console.print(Text("$ ethos-registry demo", style="bold"))
         console.print(Group(*drawn_turn(run_turn(), WIDTH)))
         svg = console.export_svg(title="ethos-registry demo", unique_id="demo")
-    PICTURE.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), "utf-8")
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
-    main()
+    PICTURE.write_text(picture(), "utf-8")
