@@ -7,7 +7,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ethos_registry._persistence.files import leave_to_parent
 
@@ -17,6 +17,16 @@ LEAST_RETRY_SECONDS = 0.05
 MAX_RETRY_SECONDS = 60.0
 
 
+class Store(Protocol):
+    """Where a writer writes."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    def after_fork_in_child(self) -> object:
+        """In a child after `fork`: what only the parent may use; hold it and do not touch it."""
+
+
 class BackgroundWriter(ABC):
     """Calls `flush` on one daemon thread, some time after `arm`; a failed write is tried again.
 
@@ -24,7 +34,8 @@ class BackgroundWriter(ABC):
     that is no longer used is collected, flushed. A child made by `fork` starts from nothing.
     """
 
-    def __init__(self, flush_seconds: float, thread_name: str) -> None:
+    def __init__(self, store: Store, flush_seconds: float, thread_name: str) -> None:
+        self._store = store
         self._flush_seconds = flush_seconds
         self._thread_name = thread_name
         self._reset()
@@ -51,13 +62,9 @@ class BackgroundWriter(ABC):
         Taking what was collected sets `_is_armed` to `False`, both in one hold of `lock`.
         """
 
-    @abstractmethod
     def close_store(self) -> None:
         """Let go of files and connections."""
-
-    @abstractmethod
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use."""
+        self._store.close()
 
     def arm(self) -> None:
         """Something was collected: write it soon."""
@@ -110,7 +117,7 @@ class BackgroundWriter(ABC):
     def forget_parent(self) -> object:
         """In a child after `fork`: start from nothing; what is returned must be left alone."""
         self._reset()
-        return self.after_fork_in_child()
+        return self._store.after_fork_in_child()
 
 
 def _flush_at_end_of_worker(stop: Callable[[], Any]) -> None:

@@ -123,13 +123,14 @@ class TurnRecorder(Closing, Observer):
 class _Writer(BackgroundWriter):
     """Batches that wait, and the calls that could not be written."""
 
+    _store: RecordingStore
+
     def __init__(
         self, store: RecordingStore, flush_records: int, flush_seconds: float, max_chars: int
     ) -> None:
-        self._store = store
         self._flush_records = flush_records
         self._max_chars = max_chars
-        super().__init__(flush_seconds, "ethos-registry-recording")
+        super().__init__(store, flush_seconds, "ethos-registry-recording")
 
     def _reset(self) -> None:
         super()._reset()
@@ -237,13 +238,9 @@ class _Writer(BackgroundWriter):
     def close_store(self) -> None:
         """Complete and close the file."""
         try:
-            self._store.close()
+            super().close_store()
         except RecordingError as error:
             self._report(str(error))
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use."""
-        return self._store.after_fork_in_child()
 
 
 def _store_at(text: str) -> RecordingStore:

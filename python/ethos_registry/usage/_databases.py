@@ -108,11 +108,6 @@ class PostgresDriver:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
 
-    def execute_many(self, connection: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Execute a statement for each row, in one exchange with the server."""
-        with connection.cursor() as cursor:
-            cursor.executemany(statement, rows)
-
     def close(self) -> None:
         """Close the connection."""
         with self._lock:
@@ -177,10 +172,6 @@ class SqliteDriver:
             raise NothingStoredError(
                 f"there is no ledger at {self.place}: nothing was recorded there"
             ) from None
-
-    def execute_many(self, connection: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Execute a statement for each row."""
-        connection.executemany(statement, rows)
 
     def close(self) -> None:
         """Close the file."""

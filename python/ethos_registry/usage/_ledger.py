@@ -53,10 +53,11 @@ class LedgerWriter(BackgroundWriter):
     counted meanwhile is added up in memory.
     """
 
+    _store: UsageStore
+
     def __init__(self, store: UsageStore, flush_records: int, flush_seconds: float) -> None:
-        self._store = store
         self._flush_records = flush_records
-        super().__init__(flush_seconds, "ethos-registry-usage")
+        super().__init__(store, flush_seconds, "ethos-registry-usage")
 
     def _reset(self) -> None:
         super()._reset()
@@ -120,17 +121,7 @@ class LedgerWriter(BackgroundWriter):
             )
         self.problem = problem
 
-    # Limits, on the thread of the caller
-
-    def count(
-        self,
-        keys: Sequence[LimitKey],
-        decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
-    ) -> None:
-        """Add to what is counted for limits; see `UsageStore.count`."""
-        self._store.count(keys, decide)
-
-    # Reading, closing, forking
+    # Reading
 
     def facts(self, wanted: UsageFilter) -> UsageRow:
         """What is stored and, where a write failed, what is still in memory."""
@@ -158,14 +149,6 @@ class LedgerWriter(BackgroundWriter):
         batch = self._batch
         with self.lock:
             return self.counts.call_count + (0 if batch is None else batch.call_count)
-
-    def close_store(self) -> None:
-        """Let go of files and connections."""
-        self._store.close()
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use."""
-        return self._store.after_fork_in_child()
 
 
 PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
@@ -206,9 +189,8 @@ class UsageLedger(Closing, Observer):
     ) -> None:
         _checks.whole_count(flush_records, "flush_records")
         _checks.finite_number(flush_seconds, "flush_seconds")
-        store = store_at(place)
-        self._place = store.place
-        self._writer = LedgerWriter(store, flush_records, flush_seconds)
+        self._store = store_at(place)
+        self._writer = LedgerWriter(self._store, flush_records, flush_seconds)
         self._finalizer = weakref.finalize(self, self._writer.stop)
 
     @classmethod
@@ -228,10 +210,10 @@ class UsageLedger(Closing, Observer):
     @property
     def place(self) -> str:
         """The path, or the URL without its password."""
-        return self._place
+        return self._store.place
 
     def __repr__(self) -> str:
-        return f"<UsageLedger at {self._place}>"
+        return f"<UsageLedger at {self.place}>"
 
     # Recording
 
@@ -286,7 +268,7 @@ class UsageLedger(Closing, Observer):
             UsageStoreError: the store cannot be read or written.
 
         """
-        self._writer.count([_stored_key(key) for key in keys], decide)
+        self._store.count([_stored_key(key) for key in keys], decide)
 
     def add_tools(self, registrations: Iterable[Registration]) -> None:
         """List tools from now on, called or not: a tool that is never called must be listed.
@@ -324,7 +306,7 @@ class UsageLedger(Closing, Observer):
         return make_report(
             facts,
             wanted,
-            place=self._place,
+            place=self.place,
             dead_after_days=dead_after_days,
             dead_after_calls=dead_after_calls,
             unsaved_calls=self.unsaved_calls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
@@ -124,8 +125,8 @@ def outcome_of(result: ToolResult, *, is_started: bool, is_dry_run: bool = False
     return reason
 
 
+K = TypeVar("K")
 SECONDS_PER_DAY = 86_400
-NANO_USD = 1_000_000_000
 MICROSECONDS = 1_000_000
 
 
@@ -189,14 +190,13 @@ class UsageBatch(NamedTuple):
         return sum(totals.calls for totals in self.counts.values())
 
 
-def merged(parts: Iterable[CountedCalls]) -> CountedCalls:
-    """The counts of several parts together."""
-    together: CountedCalls = {}
-    for part in parts:
-        for key, totals in part.items():
-            present = together.get(key)
-            together[key] = totals if present is None else present.plus(totals)
-    return together
+def sums_by_key(rows: Iterable[tuple[K, Totals]]) -> dict[K, Totals]:
+    """The rows of each key together."""
+    sums: dict[K, Totals] = {}
+    for key, totals in rows:
+        present = sums.get(key)
+        sums[key] = totals if present is None else present.plus(totals)
+    return sums
 
 
 # What goes wrong where usage is stored.
@@ -300,17 +300,11 @@ class Counts:
 
 
 def _by_key(rows: Iterable[tuple[Any, ...]]) -> CountedCalls:
-    counts: CountedCalls = {}
-    for *key, sums in rows:
-        counted, totals = CountKey(*key), Totals(*sums)
-        present = counts.get(counted)  # two names may be stored as one
-        counts[counted] = totals if present is None else present.plus(totals)
-    return counts
+    # Two names may be stored as one.
+    return sums_by_key((CountKey(*key), Totals(*sums)) for *key, sums in rows)
 
 
 # What a report is made of: sums, as a store reads them or as memory holds them.
-
-K = TypeVar("K")
 
 
 class UsageFilter(NamedTuple):
@@ -345,16 +339,16 @@ class UsageRow:
     tools: dict[str, KnownTool] = field(default_factory=dict)
     pairs: dict[Pair, Totals] = field(default_factory=dict)
     """The calls that reached the implementation."""
-    refused: dict[Pair, int] = field(default_factory=dict)
-    outcomes: dict[tuple[str, str], int] = field(default_factory=dict)
+    refused: Counter[Pair] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Calls by tool and outcome, refusals too."""
-    durations: dict[str, dict[int, int]] = field(default_factory=dict)
+    durations: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     """Calls by tool and bucket."""
-    days: dict[tuple[int, str], int] = field(default_factory=dict)
+    days: Counter[tuple[int, str]] = field(default_factory=Counter)
     """Calls by day and outcome."""
-    ever_reached: dict[str, int] = field(default_factory=dict)
+    ever_reached: Counter[str] = field(default_factory=Counter)
     """Calls by tool that reached the implementation, whatever the filter."""
-    ever_by_day: dict[int, int] = field(default_factory=dict)
+    ever_by_day: Counter[int] = field(default_factory=Counter)
     """Calls by day, whatever the filter."""
 
     def add_tools(self, tools: Iterable[KnownTool]) -> None:
@@ -368,31 +362,22 @@ class UsageRow:
     def add_pair(self, pair: Pair, totals: Totals, *, reached: bool) -> None:
         """Calls of one agent to one tool."""
         if not reached:
-            self.refused[pair] = self.refused.get(pair, 0) + totals.calls
+            self.refused[pair] += totals.calls
             return
         present = self.pairs.get(pair)
         self.pairs[pair] = totals if present is None else present.plus(totals)
 
-    def add_duration(self, tool: str, bucket: int, calls: int) -> None:
-        """Calls of a tool that took about so long."""
-        buckets = self.durations.setdefault(tool, {})
-        buckets[bucket] = buckets.get(bucket, 0) + calls
-
     def add_counts(self, counts: CountedCalls, wanted: UsageFilter) -> None:
-        """Calls that no store has yet."""
+        """Calls that were not summed up yet."""
         for key, totals in counts.items():
             reached = key.bucket != NOT_REACHED
             if reached:
-                _add(self.ever_reached, key.tool, totals.calls)
-            _add(self.ever_by_day, key.day, totals.calls)
+                self.ever_reached[key.tool] += totals.calls
+            self.ever_by_day[key.day] += totals.calls
             if not wanted.admits(key.day, key.agent, key.tool):
                 continue
             self.add_pair(Pair(key.tool, key.owner, key.agent), totals, reached=reached)
-            _add(self.outcomes, (key.tool, key.outcome), totals.calls)
-            _add(self.days, (key.day, key.outcome), totals.calls)
+            self.outcomes[key.tool, key.outcome] += totals.calls
+            self.days[key.day, key.outcome] += totals.calls
             if reached:
-                self.add_duration(key.tool, key.bucket, totals.calls)
-
-
-def _add(sums: dict[K, int], key: K, calls: int) -> None:
-    sums[key] = sums.get(key, 0) + calls
+                self.durations[key.tool][key.bucket] += totals.calls

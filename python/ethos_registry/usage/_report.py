@@ -7,7 +7,8 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.resources import files
@@ -16,9 +17,9 @@ from string import Template
 from typing import Any
 
 from ethos_registry.types import _checks
+from ethos_registry.types._usage_limits import NANO_USD
 from ethos_registry.usage._record import (
     MICROSECONDS,
-    NANO_USD,
     OK,
     SECONDS_PER_DAY,
     KnownTool,
@@ -230,11 +231,7 @@ class UsageReport:
     def to_wire(self) -> dict[str, Any]:
         """A JSON object: what `ethos-registry usage --json` prints."""
         return {
-            "place": self.place,
-            "made_at": self.made_at,
-            "days": self.days,
-            "agent": self.agent,
-            "tool": self.tool,
+            **_wire(self, ("place", "made_at", "days", "agent", "tool")),
             "totals": {
                 name: sum(getattr(tool, name) for tool in self.tools)
                 for name in (
@@ -255,9 +252,7 @@ class UsageReport:
             "by_day": [day.to_wire() for day in self.by_day],
             "dead_tools": [tool.name for tool in self.dead_tools],
             "hot_tools": [tool.name for tool in self.hot_tools],
-            "unsaved_calls": self.unsaved_calls,
-            "lost_calls": self.lost_calls,
-            "problem": self.problem,
+            **_wire(self, ("unsaved_calls", "lost_calls", "problem")),
         }
 
     def to_html(self, *, is_live: bool = False) -> str:
@@ -318,38 +313,34 @@ def make_report(
 
 
 class _ByTool:
-    """The pairs of the facts, by tool."""
+    """The facts, by tool."""
 
     def __init__(self, facts: UsageRow) -> None:
         self._facts = facts
-        self._pairs = _grouped(facts.pairs, lambda pair: pair.tool)
-        self._refused = _grouped(facts.refused, lambda pair: pair.tool)
-        outcomes: dict[str, dict[str, int]] = {}
+        self._pairs: defaultdict[str, list[Pair]] = defaultdict(list)
+        for pair in facts.pairs | facts.refused:
+            self._pairs[pair.tool].append(pair)
+        self.called: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for (tool, outcome), calls in sorted(facts.outcomes.items()):
-            outcomes.setdefault(tool, {})[outcome] = calls
-        self.called = outcomes
+            self.called[tool][outcome] = calls
 
     def usage(self, name: str, *, is_dead: bool, is_hot: bool) -> ToolUsage:
-        pairs, refused = self._pairs.get(name, []), self._refused.get(name, [])
+        pairs, outcomes = self._pairs[name], self.called.get(name, {})
         known = self._facts.tools.get(name)
-        outcomes = self.called.get(name, {})
-        callers: dict[str, int] = {}
-        others: dict[str, int] = {}
-        sums = _NONE
-        attempts = [(pair, self._facts.pairs[pair].calls) for pair in pairs]
-        attempts += [(pair, self._facts.refused[pair]) for pair in refused]
-        for pair, calls in attempts:
-            callers[pair.agent] = callers.get(pair.agent, 0) + calls
+        callers: Counter[str] = Counter()
+        others: Counter[str] = Counter()
+        sums, refusals = _NONE, 0
+        for pair in pairs:
+            reached, refused = self._facts.pairs.get(pair, _NONE), self._facts.refused[pair]
+            sums, refusals = sums.plus(reached), refusals + refused
+            callers[pair.agent] += reached.calls + refused
             owner = pair.owner or (known.owner if known is not None else "")
             if owner and pair.agent != owner:
-                others[pair.agent] = others.get(pair.agent, 0) + calls
-        for pair in pairs:
-            sums = sums.plus(self._facts.pairs[pair])
-        refusals = sum(self._facts.refused[pair] for pair in refused)
+                others[pair.agent] += reached.calls + refused
         buckets = self._facts.durations.get(name, {}).items()
         return ToolUsage(
             name=name,
-            owner=_owner(known, [*pairs, *refused]),
+            owner=_owner(known, pairs),
             description="" if known is None else known.description,
             parameter_count=None if known is None else known.parameter_count,
             registered_at=None if known is None else _iso(known.registered_at_seconds),
@@ -379,29 +370,22 @@ def _owner(known: KnownTool | None, pairs: Iterable[Pair]) -> str | None:
     return next((pair.owner for pair in pairs if pair.owner), None)
 
 
-def _grouped(pairs: Iterable[Pair], key: Callable[[Pair], str]) -> dict[str, list[Pair]]:
-    groups: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(key(pair), []).append(pair)
-    return groups
-
-
 def _most_first(calls: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _hot_names(pairs: Mapping[Pair, Totals]) -> set[str]:
     """Tools with far more calls than others, and those with the most time."""
-    calls: dict[str, int] = {}
-    micros: dict[str, int] = {}
+    calls: Counter[str] = Counter()
+    micros: Counter[str] = Counter()
     for pair, totals in pairs.items():
-        calls[pair.tool] = calls.get(pair.tool, 0) + totals.calls
-        micros[pair.tool] = micros.get(pair.tool, 0) + totals.microseconds
+        calls[pair.tool] += totals.calls
+        micros[pair.tool] += totals.microseconds
     if not calls:
         return set()
-    enough = max(HOT_FACTOR * median(calls.values()), HOT_PART * sum(calls.values()))
-    longest = sorted((name for name in micros if micros[name]), key=lambda name: -micros[name])
-    return {name for name in calls if calls[name] >= enough} | set(longest[:HOT_BY_TIME])
+    enough = max(HOT_FACTOR * median(calls.values()), HOT_PART * calls.total())
+    longest = {name for name, spent in micros.most_common(HOT_BY_TIME) if spent}
+    return {name for name in calls if calls[name] >= enough} | longest
 
 
 def _dead_names(facts: UsageRow, registered_before: float, least_calls: int) -> set[str]:
@@ -418,21 +402,20 @@ def _dead_names(facts: UsageRow, registered_before: float, least_calls: int) -> 
 
 
 def _agents(facts: UsageRow) -> tuple[AgentUsage, ...]:
-    reached: dict[str, int] = {}
-    refused: dict[str, int] = {}
-    tools: dict[str, dict[str, int]] = {}
+    reached: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    tools: defaultdict[str, Counter[str]] = defaultdict(Counter)
     attempts = [(pair, totals.calls, reached) for pair, totals in facts.pairs.items()]
     attempts += [(pair, calls, refused) for pair, calls in facts.refused.items()]
     for pair, calls, sums in attempts:
-        sums[pair.agent] = sums.get(pair.agent, 0) + calls
-        called = tools.setdefault(pair.agent, {})
-        called[pair.tool] = called.get(pair.tool, 0) + calls
+        sums[pair.agent] += calls
+        tools[pair.agent][pair.tool] += calls
     return tuple(
         AgentUsage(
             agent=agent,
-            calls=reached.get(agent, 0) + refused.get(agent, 0),
-            invocations=reached.get(agent, 0),
-            refusals=refused.get(agent, 0),
+            calls=reached[agent] + refused[agent],
+            invocations=reached[agent],
+            refusals=refused[agent],
             tools=_most_first(tools[agent]),
         )
         for agent in sorted(tools)
@@ -440,10 +423,9 @@ def _agents(facts: UsageRow) -> tuple[AgentUsage, ...]:
 
 
 def _days(facts: UsageRow) -> tuple[DayUsage, ...]:
-    days: dict[int, list[int]] = {}
+    days: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     for (day, outcome), calls in facts.days.items():
-        sums = days.setdefault(day, [0, 0, 0])
-        sums[0 if outcome == OK else 2 if is_refusal(outcome) else 1] += calls
+        days[day][0 if outcome == OK else 2 if is_refusal(outcome) else 1] += calls
     return tuple(DayUsage(_date(day), sum(sums), *sums) for day, sums in sorted(days.items()))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
+from ethos_registry.usage._record import Totals
+
 # Spans of days: calls are also summed up by 4 and by 16 days, for reports over the last days.
 
 WIDTHS = (1, 4, 16)
@@ -39,32 +41,36 @@ def spans_from(day: int) -> list[SpanRange]:
 SCHEMA_VERSION = 3
 """A ledger of another version is refused."""
 
-ADDED = (
-    "calls",
-    "raw_chars",
-    "reduced_chars",
-    "sent_chars",
-    "cost_nano_usd",
-    "microseconds",
-    "repaired",
-)
+ADDED = Totals._fields
 """The columns that a batch adds to."""
 
-SPAN_KEYS = (
-    "width",
-    "first_day",
-    "tool_id",
-    "agent_id",
-    "owner_id",
-    "outcome_id",
-    "reached",
+
+class CountTable(NamedTuple):
+    """A table of calls that were counted: each batch adds to the row of its keys."""
+
+    name: str
+    keys: tuple[str, ...]
+    added: tuple[str, ...] = ADDED
+
+
+# `cells` is the truth; the other tables are sums over it, written in the same transaction, so that
+# a report over years reads thousands of rows and not millions.
+COUNT_TABLES = (
+    CountTable(
+        "ethos_usage_cells", ("agent_id", "tool_id", "day", "owner_id", "outcome_id", "bucket")
+    ),
+    CountTable("ethos_usage_totals", ("agent_id", "tool_id", "owner_id", "outcome_id", "reached")),
+    CountTable("ethos_usage_durations", ("tool_id", "bucket"), ("calls",)),
+    CountTable("ethos_usage_days", ("day", "agent_id", "outcome_id", "reached"), ("calls",)),
+    CountTable(
+        "ethos_usage_spans",
+        ("width", "first_day", "tool_id", "agent_id", "owner_id", "outcome_id", "reached"),
+    ),
+    CountTable(
+        "ethos_usage_span_durations", ("width", "first_day", "tool_id", "bucket"), ("calls",)
+    ),
 )
-SPAN_DURATION_KEYS = ("width", "first_day", "tool_id", "bucket")
 
-_SUMS = ",\n    ".join(f"{column} BIGINT NOT NULL" for column in ADDED)
-
-# `cells` is the truth; the other tables of counts are sums over it, written in the same
-# transaction, so that a report over years reads thousands of rows and not millions.
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS ethos_usage_version (version INTEGER NOT NULL PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS ethos_usage_names (
@@ -78,58 +84,6 @@ CREATE TABLE IF NOT EXISTS ethos_usage_tools (
     parameter_count BIGINT NOT NULL,
     registered_at DOUBLE PRECISION NOT NULL
 );
-CREATE TABLE IF NOT EXISTS ethos_usage_cells (
-    agent_id BIGINT NOT NULL,
-    tool_id BIGINT NOT NULL,
-    day BIGINT NOT NULL,
-    owner_id BIGINT NOT NULL,
-    outcome_id BIGINT NOT NULL,
-    bucket BIGINT NOT NULL,
-    {_SUMS},
-    PRIMARY KEY (agent_id, tool_id, day, owner_id, outcome_id, bucket)
-){{clustered}};
-CREATE TABLE IF NOT EXISTS ethos_usage_totals (
-    agent_id BIGINT NOT NULL,
-    tool_id BIGINT NOT NULL,
-    owner_id BIGINT NOT NULL,
-    outcome_id BIGINT NOT NULL,
-    reached BIGINT NOT NULL,
-    {_SUMS},
-    PRIMARY KEY (agent_id, tool_id, owner_id, outcome_id, reached)
-){{clustered}};
-CREATE TABLE IF NOT EXISTS ethos_usage_durations (
-    tool_id BIGINT NOT NULL,
-    bucket BIGINT NOT NULL,
-    calls BIGINT NOT NULL,
-    PRIMARY KEY (tool_id, bucket)
-){{clustered}};
-CREATE TABLE IF NOT EXISTS ethos_usage_days (
-    day BIGINT NOT NULL,
-    agent_id BIGINT NOT NULL,
-    outcome_id BIGINT NOT NULL,
-    reached BIGINT NOT NULL,
-    calls BIGINT NOT NULL,
-    PRIMARY KEY (day, agent_id, outcome_id, reached)
-){{clustered}};
-CREATE TABLE IF NOT EXISTS ethos_usage_spans (
-    width BIGINT NOT NULL,
-    first_day BIGINT NOT NULL,
-    tool_id BIGINT NOT NULL,
-    agent_id BIGINT NOT NULL,
-    owner_id BIGINT NOT NULL,
-    outcome_id BIGINT NOT NULL,
-    reached BIGINT NOT NULL,
-    {_SUMS},
-    PRIMARY KEY (width, first_day, tool_id, agent_id, owner_id, outcome_id, reached)
-){{clustered}};
-CREATE TABLE IF NOT EXISTS ethos_usage_span_durations (
-    width BIGINT NOT NULL,
-    first_day BIGINT NOT NULL,
-    tool_id BIGINT NOT NULL,
-    bucket BIGINT NOT NULL,
-    calls BIGINT NOT NULL,
-    PRIMARY KEY (width, first_day, tool_id, bucket)
-){{clustered}};
 CREATE TABLE IF NOT EXISTS ethos_usage_writers (
     writer TEXT NOT NULL PRIMARY KEY,
     batch TEXT NOT NULL,
@@ -153,18 +107,26 @@ INSERT INTO ethos_usage_version SELECT {SCHEMA_VERSION}
 def tables(*, identity: str, clustered: str) -> list[str]:
     """The statements that make the tables where they are missing."""
     text = _TABLES.format(identity=identity, clustered=clustered)
-    return [statement.strip() for statement in text.split(";") if statement.strip()]
+    others = [statement.strip() for statement in text.split(";") if statement.strip()]
+    return [_count_table(table, clustered) for table in COUNT_TABLES] + others
 
 
-def additive_upsert(table: str, keys: tuple[str, ...], added: tuple[str, ...], mark: str) -> str:
+def _count_table(table: CountTable, clustered: str) -> str:
+    columns = "".join(f"{column} BIGINT NOT NULL, " for column in (*table.keys, *table.added))
+    key = f"PRIMARY KEY ({', '.join(table.keys)})"
+    return f"CREATE TABLE IF NOT EXISTS {table.name} ({columns}{key}){clustered}"
+
+
+def additive_upsert(table: CountTable, mark: str) -> str:
     """The statement that adds a row's sums to what is stored under its keys.
 
     `mark` is the driver's placeholder.
     """
+    name, keys, added = table
     columns = (*keys, *added)
-    sums = ", ".join(f"{column} = {table}.{column} + excluded.{column}" for column in added)
+    sums = ", ".join(f"{column} = {name}.{column} + excluded.{column}" for column in added)
     return (
-        f"INSERT INTO {table} ({', '.join(columns)}) "
+        f"INSERT INTO {name} ({', '.join(columns)}) "
         f"VALUES ({', '.join([mark] * len(columns))}) "
         f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sums}"
     )

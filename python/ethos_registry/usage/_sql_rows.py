@@ -9,7 +9,7 @@ week.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry.usage._record import (
     NOT_REACHED,
@@ -19,20 +19,25 @@ from ethos_registry.usage._record import (
     Totals,
     UsageFilter,
     UsageRow,
+    sums_by_key,
 )
-from ethos_registry.usage._schema import (
-    ADDED,
-    SpanRange,
-    first_days,
-    spans_from,
-)
+from ethos_registry.usage._schema import ADDED, COUNT_TABLES, SpanRange, first_days, spans_from
+
+Rows: TypeAlias = list[tuple[Any, ...]]
 
 
-class Statements(Protocol):
+class Statements(NamedTuple):
     """Runs statements written with `?` for values."""
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> Iterable[tuple[Any, ...]]:
+    connection: Any
+    mark: str
+    """The driver's placeholder."""
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> Rows:
         """All rows of a query."""
+        text = statement if self.mark == "?" else statement.replace("?", self.mark)
+        found: Rows = self.connection.execute(text, tuple(values)).fetchall()
+        return found
 
 
 def read_facts(run: Statements, wanted: UsageFilter) -> UsageRow:
@@ -84,34 +89,26 @@ class _Query:
         self._ranges: list[SpanRange] = []
         if wanted.agent is None and wanted.tool is None and wanted.first_day is not None:
             self._ranges = spans_from(wanted.first_day)
-        self._conditions: list[tuple[str, int]] = []
-        for column, name in (("agent_id", wanted.agent), ("tool_id", wanted.tool)):
-            if name is not None:
-                self._conditions.append((column, ids[name]))
+        named = {"agent_id": wanted.agent, "tool_id": wanted.tool}
+        values = {column: ids[name] for column, name in named.items() if name is not None}
+        self._where = " AND ".join(f"{column} = ?" for column in values) or "1 = 1"
+        self._values = list(values.values())
+        self._from_day = [-(2**62) if wanted.first_day is None else wanted.first_day]
 
-    def _where(self, prefix: str = "") -> str:
-        return " AND ".join(f"{prefix}{column} = ?" for column, _ in self._conditions) or "1 = 1"
-
-    @property
-    def _values(self) -> list[int]:
-        return [value for _, value in self._conditions]
-
-    def _cells(self, columns: str, group: str, *, reached_only: bool = False) -> Any:
+    def _cells(self, columns: str, sums: str, *, reached_only: bool = False) -> Rows:
         """Sums over the cells of the filter."""
-        day = "" if self._wanted.first_day is None else "AND c.day >= ? "
-        days = [] if self._wanted.first_day is None else [self._wanted.first_day]
         reached = "AND c.bucket >= 0 " if reached_only else ""
         return self._run.rows(
-            f"SELECT {columns} FROM "
+            f"SELECT {columns}, {sums} FROM "
             "(SELECT DISTINCT agent_id, tool_id FROM ethos_usage_totals "
-            f"WHERE {self._where()}) AS p "
+            f"WHERE {self._where}) AS p "
             "CROSS JOIN ethos_usage_cells AS c "
-            f"WHERE c.agent_id = p.agent_id AND c.tool_id = p.tool_id {day}{reached}"
-            f"GROUP BY {group}",
-            [*self._values, *days],
+            f"WHERE c.agent_id = p.agent_id AND c.tool_id = p.tool_id AND c.day >= ? {reached}"
+            f"GROUP BY {columns}",
+            self._values + self._from_day,
         )
 
-    def _spans(self, table: str, columns: str, sums: str, added: str) -> Any:
+    def _spans(self, table: str, columns: str, sums: str, added: str) -> Rows:
         """Sums over the spans of the days of the filter."""
         parts, values = [], []
         for width, start, end in self._ranges:
@@ -131,12 +128,12 @@ class _Query:
             rows = self._run.rows(
                 f"SELECT tool_id, owner_id, agent_id, reached, {_SUMS} "
                 "FROM ethos_usage_totals "
-                f"WHERE {self._where()} GROUP BY tool_id, owner_id, agent_id, reached",
+                f"WHERE {self._where} GROUP BY tool_id, owner_id, agent_id, reached",
                 self._values,
             )
             outcomes = self._run.rows(
                 "SELECT tool_id, outcome_id, SUM(calls) FROM ethos_usage_totals "
-                f"WHERE {self._where()} GROUP BY tool_id, outcome_id",
+                f"WHERE {self._where} GROUP BY tool_id, outcome_id",
                 self._values,
             )
             self._add_pairs(facts, rows)
@@ -151,11 +148,10 @@ class _Query:
                 "c.tool_id, c.owner_id, c.agent_id, CASE WHEN c.bucket >= 0 THEN 1 ELSE 0 END, "
                 "c.outcome_id"
             )
-            found = self._cells(f"{columns}, {_SUMS}", columns)
+            found = self._cells(columns, _SUMS)
         for tool, owner, agent, reached, outcome, *sums in found:
             self._add_pairs(facts, [(tool, owner, agent, reached, *sums)])
-            key = (self._names[tool], self._names[outcome])
-            facts.outcomes[key] = facts.outcomes.get(key, 0) + int(sums[0])
+            facts.outcomes[self._names[tool], self._names[outcome]] += int(sums[0])
 
     def _add_pairs(self, facts: UsageRow, rows: Iterable[tuple[Any, ...]]) -> None:
         names = self._names
@@ -167,7 +163,7 @@ class _Query:
         """Calls by tool and bucket."""
         if self._wanted.first_day is None and self._wanted.agent is None:
             rows = self._run.rows(
-                f"SELECT tool_id, bucket, calls FROM ethos_usage_durations WHERE {self._where()}",
+                f"SELECT tool_id, bucket, calls FROM ethos_usage_durations WHERE {self._where}",
                 self._values,
             )
         elif self._ranges:
@@ -175,119 +171,66 @@ class _Query:
                 "ethos_usage_span_durations", "tool_id, bucket", "SUM(calls)", "calls"
             )
         else:
-            columns = "c.tool_id, c.bucket"
-            rows = self._cells(f"{columns}, SUM(c.calls)", columns, reached_only=True)
+            rows = self._cells("c.tool_id, c.bucket", "SUM(c.calls)", reached_only=True)
         for tool, bucket, calls in rows:
-            facts.add_duration(self._names[tool], bucket, int(calls))
+            facts.durations[self._names[tool]][bucket] += int(calls)
 
     def read_days(self, facts: UsageRow) -> None:
         """Calls by day and outcome."""
         if self._wanted.tool is None:
-            first = self._wanted.first_day
             rows = self._run.rows(
                 "SELECT day, outcome_id, SUM(calls) FROM ethos_usage_days "
-                f"WHERE {self._where()} AND day >= ? GROUP BY day, outcome_id",
-                [*self._values, -(2**62) if first is None else first],
+                f"WHERE {self._where} AND day >= ? GROUP BY day, outcome_id",
+                self._values + self._from_day,
             )
         else:
-            columns = "c.day, c.outcome_id"
-            rows = self._cells(f"{columns}, SUM(c.calls)", columns)
+            rows = self._cells("c.day, c.outcome_id", "SUM(c.calls)")
         for day, outcome, calls in rows:
             facts.days[day, self._names[outcome]] = int(calls)
 
 
 # A batch of counts as the rows of each table.
 
-Rows: TypeAlias = list[tuple[Any, ...]]
-Sums: TypeAlias = dict[tuple[int, ...], Totals]
 
-
-def cells(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls of one agent, tool, day, outcome and duration."""
-    return [
-        (
-            ids[key.agent],
-            ids[key.tool],
-            key.day,
-            ids[key.owner],
-            ids[key.outcome],
-            key.bucket,
-            *totals,
-        )
-        for key, totals in counts.items()
+def count_rows(counts: CountedCalls, ids: Mapping[str, int]) -> list[Rows]:
+    """What a batch adds to each of the `COUNT_TABLES`: their keys, then what is added."""
+    cells = [
+        ((ids[agent], ids[tool], day, ids[owner], ids[outcome], bucket), totals)
+        for (day, agent, owner, tool, outcome, bucket), totals in counts.items()
     ]
-
-
-def totals(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls of all days, whatever their duration."""
-    sums: dict[tuple[int, ...], Any] = {}
-    for key, totals in counts.items():
-        reached = int(key.bucket != NOT_REACHED)
-        _add(
-            sums, (ids[key.agent], ids[key.tool], ids[key.owner], ids[key.outcome], reached), totals
-        )
-    return [(*row, *totals) for row, totals in sums.items()]
-
-
-def durations(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls by tool and duration."""
-    sums: dict[tuple[int, ...], int] = {}
-    for key, totals in counts.items():
-        if key.bucket != NOT_REACHED:
-            row = (ids[key.tool], key.bucket)
-            sums[row] = sums.get(row, 0) + totals.calls
-    return [(*row, calls) for row, calls in sums.items()]
-
-
-def days(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls by day, agent and outcome."""
-    sums: dict[tuple[int, ...], int] = {}
-    for key, totals in counts.items():
-        reached = int(key.bucket != NOT_REACHED)
-        row = (key.day, ids[key.agent], ids[key.outcome], reached)
-        sums[row] = sums.get(row, 0) + totals.calls
-    return [(*row, calls) for row, calls in sums.items()]
-
-
-def spans(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls by agent, tool and outcome, for each span of days that the day is in."""
-    by_day: Sums = {}
-    for key, sums in counts.items():
-        reached = int(key.bucket != NOT_REACHED)
-        called = (ids[key.tool], ids[key.agent], ids[key.owner], ids[key.outcome], reached)
-        _add(by_day, (key.day, *called), sums)
-    by_span: Sums = {}
-    for row, sums in by_day.items():
-        for width, first_day in first_days(row[0]):
-            _add(by_span, (width, first_day, *row[1:]), sums)
-    return [(*row, *sums) for row, sums in by_span.items()]
-
-
-def span_durations(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    """Calls by tool and duration, for each span of days that the day is in."""
-    sums: dict[tuple[int, ...], int] = {}
-    for key, totals in counts.items():
-        if key.bucket != NOT_REACHED:
-            for width, first_day in first_days(key.day):
-                row = (width, first_day, ids[key.tool], key.bucket)
-                sums[row] = sums.get(row, 0) + totals.calls
-    return [(*row, calls) for row, calls in sums.items()]
-
-
-def _add(sums: Sums, row: tuple[int, ...], totals: Totals) -> None:
-    present = sums.get(row)
-    sums[row] = totals if present is None else present.plus(totals)
-
-
-def tools(tools: Iterable[KnownTool], ids: Mapping[str, int]) -> Rows:
-    """Tools that were registered."""
-    return [
+    # Summed up twice, as few cells differ in what their tables leave out.
+    calls = sums_by_key(
+        ((agent, tool, day, owner, outcome, int(bucket != NOT_REACHED)), totals)
+        for (agent, tool, day, owner, outcome, bucket), totals in cells
+    ).items()
+    durations = sums_by_key(
+        ((day, tool, bucket), totals)
+        for (_, tool, day, _, _, bucket), totals in cells
+        if bucket != NOT_REACHED
+    ).items()
+    sums: tuple[Iterable[tuple[tuple[int, ...], Totals]], ...] = (
+        cells,
         (
-            ids[tool.name],
-            ids[tool.owner],
-            tool.description,
-            tool.parameter_count,
-            tool.registered_at_seconds,
-        )
-        for tool in tools
+            ((agent, tool, owner, outcome, reached), totals)
+            for (agent, tool, _, owner, outcome, reached), totals in calls
+        ),
+        (((tool, bucket), totals) for (_, tool, bucket), totals in durations),
+        (
+            ((day, agent, outcome, reached), totals)
+            for (agent, _, day, _, outcome, reached), totals in calls
+        ),
+        (
+            ((width, first_day, tool, agent, owner, outcome, reached), totals)
+            for (agent, tool, day, owner, outcome, reached), totals in calls
+            for width, first_day in first_days(day)
+        ),
+        (
+            ((width, first_day, tool, bucket), totals)
+            for (day, tool, bucket), totals in durations
+            for width, first_day in first_days(day)
+        ),
+    )
+    return [
+        [(*key, *totals[: len(table.added)]) for key, totals in sums_by_key(added).items()]
+        for table, added in zip(COUNT_TABLES, sums, strict=True)
     ]

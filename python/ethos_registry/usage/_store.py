@@ -6,16 +6,15 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
-from ethos_registry.usage import _sql_rows
 from ethos_registry.usage._record import (
     CountedCalls,
     KnownTool,
@@ -23,57 +22,18 @@ from ethos_registry.usage._record import (
     UsageFilter,
     UsageRow,
     UsageStoreError,
-    merged,
+    sums_by_key,
 )
-from ethos_registry.usage._schema import (
-    ADDED,
-    SCHEMA_VERSION,
-    SPAN_DURATION_KEYS,
-    SPAN_KEYS,
-    additive_upsert,
-)
-from ethos_registry.usage._sql_rows import Rows, read_facts
+from ethos_registry.usage._schema import COUNT_TABLES, SCHEMA_VERSION, additive_upsert
+from ethos_registry.usage._sql_rows import Statements, count_rows, read_facts
+
+if TYPE_CHECKING:  # each is imported with its database
+    from ethos_registry.usage._databases import PostgresDriver, SqliteDriver
 
 # A ledger's store over SQL: what SQLite and PostgreSQL have in common.
 
 FORGOTTEN_AFTER_SECONDS = 90 * 86_400.0
 """The mark of a writer's last batch is dropped when nothing came from it for so long."""
-
-
-class Driver(Protocol):
-    """What differs between databases."""
-
-    mark: str
-    """The placeholder of a value in a statement."""
-    place: str
-    """What messages call the database; without a password."""
-
-    def transaction(self) -> AbstractContextManager[Any]:
-        """A connection of this thread alone, in a transaction that writes.
-
-        Waits for other threads and processes, a bounded time in all.
-        """
-
-    def make_tables(self, connection: Any) -> None:
-        """Make the tables where they are missing, at the start of a connection."""
-
-    def snapshot(self, *, is_locked: bool) -> AbstractContextManager[Any]:
-        """A connection that reads the rows of one moment; does not wait if it `is_locked`.
-
-        `NothingStoredError` where nothing is stored yet.
-        """
-
-    def execute_many(self, connection: Any, statement: str, rows: Rows) -> None:
-        """Execute a statement for each row."""
-
-    def close(self) -> None:
-        """Close what is open; a failure is ignored."""
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: the connection, which only the parent may use or close."""
-
-    def explained(self, error: BaseException) -> str | None:
-        """What went wrong, for a message; `None` for what is not the database's failure."""
 
 
 class SqlStore:
@@ -82,25 +42,11 @@ class SqlStore:
     Every failure is a `UsageStoreError`, after which the next attempt opens a new connection.
     """
 
-    def __init__(self, driver: Driver, *, writer: str) -> None:
+    def __init__(self, driver: SqliteDriver | PostgresDriver) -> None:
         self._driver = driver
-        self._writer = writer
+        self._writer = uuid4().hex
         self._known: tuple[Any, dict[str, int]] = (None, {})
         """A connection whose tables were checked, and the ids of names in its database."""
-        mark = driver.mark
-        cell_keys = ("agent_id", "tool_id", "day", "owner_id", "outcome_id", "bucket")
-        total_keys = ("agent_id", "tool_id", "owner_id", "outcome_id", "reached")
-        day_keys = ("day", "agent_id", "outcome_id", "reached")
-        self._add_cells = additive_upsert("ethos_usage_cells", cell_keys, ADDED, mark)
-        self._add_totals = additive_upsert("ethos_usage_totals", total_keys, ADDED, mark)
-        self._add_durations = additive_upsert(
-            "ethos_usage_durations", ("tool_id", "bucket"), ("calls",), mark
-        )
-        self._add_days = additive_upsert("ethos_usage_days", day_keys, ("calls",), mark)
-        self._add_spans = additive_upsert("ethos_usage_spans", SPAN_KEYS, ADDED, mark)
-        self._add_span_durations = additive_upsert(
-            "ethos_usage_span_durations", SPAN_DURATION_KEYS, ("calls",), mark
-        )
 
     @property
     def place(self) -> str:
@@ -115,15 +61,34 @@ class SqlStore:
         ids.update(names)
 
     def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
-        """Add what `decide` returns to each key, given what was used."""
+        """Add what `decide` returns to each key, given what was used; nothing comes in between."""
+        mark = self._driver.mark
+        where = f"WHERE scope = {mark} AND key = {mark} AND day = {mark}"
         with self._transaction() as connection:
-            self._count(connection, keys, decide)
+            # Locks the rows, in one order everywhere: two writers never wait for each other's.
+            for key in sorted(keys):
+                connection.execute(
+                    "INSERT INTO ethos_usage_limits "
+                    "(scope, key, day, calls, cost_nano_usd, tokens, counted_at) "
+                    f"VALUES ({mark}, {mark}, {mark}, 0, 0, 0, {mark}) ON CONFLICT (scope, key, "
+                    "day) DO UPDATE SET counted_at = excluded.counted_at",
+                    (*key, time.time()),
+                )
+            read = f"SELECT calls, cost_nano_usd, tokens FROM ethos_usage_limits {where}"
+            used = [UsageAmounts(*connection.execute(read, tuple(key)).fetchone()) for key in keys]
+            added = decide(used)
+            for key, before in zip(keys, used, strict=True):
+                connection.execute(
+                    f"UPDATE ethos_usage_limits SET calls = {mark}, cost_nano_usd = {mark}, "
+                    f"tokens = {mark} {where}",
+                    (*summed(before, added), *key),
+                )
 
     def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
         """What is stored, filtered and summed up. Does not wait again if it `is_locked`."""
         with self._failures(), self._driver.snapshot(is_locked=is_locked) as connection:
             self._check_version(connection)
-            return read_facts(_Statements(connection, self._driver.mark), wanted)
+            return read_facts(Statements(connection, self._driver.mark), wanted)
 
     def close(self) -> None:
         """Close the connection."""
@@ -181,42 +146,19 @@ class SqlStore:
         )
         new_names = self._number_names(connection, batch, known)
         ids = {**known, **new_names}
-        many = self._driver.execute_many
-        for statement, values in (
-            (self._add_cells, _sql_rows.cells(batch.counts, ids)),
-            (self._add_totals, _sql_rows.totals(batch.counts, ids)),
-            (self._add_durations, _sql_rows.durations(batch.counts, ids)),
-            (self._add_days, _sql_rows.days(batch.counts, ids)),
-            (self._add_spans, _sql_rows.spans(batch.counts, ids)),
-            (self._add_span_durations, _sql_rows.span_durations(batch.counts, ids)),
-            (_put_tools(mark), _sql_rows.tools(batch.tools, ids)),
+        tools = [(ids[name], ids[owner], *others) for name, owner, *others in batch.tools]
+        for statement, rows in (
+            *zip(
+                (additive_upsert(table, mark) for table in COUNT_TABLES),
+                count_rows(batch.counts, ids),
+                strict=True,
+            ),
+            (_put_tools(mark), tools),
         ):
-            if values:
+            if rows:
                 # In one order everywhere: two writers never wait for each other's rows.
-                many(connection, statement, sorted(values))
+                connection.cursor().executemany(statement, sorted(rows))
         return new_names
-
-    def _count(self, connection: Any, keys: Sequence[LimitKey], decide: Decide) -> None:
-        mark, execute = self._driver.mark, connection.execute
-        where = f"WHERE scope = {mark} AND key = {mark} AND day = {mark}"
-        # Locks the rows, in one order everywhere: two writers never wait for each other's.
-        for key in sorted(keys):
-            execute(
-                "INSERT INTO ethos_usage_limits "
-                "(scope, key, day, calls, cost_nano_usd, tokens, counted_at) "
-                f"VALUES ({mark}, {mark}, {mark}, 0, 0, 0, {mark}) ON CONFLICT (scope, key, day) "
-                "DO UPDATE SET counted_at = excluded.counted_at",
-                (*key, time.time()),
-            )
-        read = f"SELECT calls, cost_nano_usd, tokens FROM ethos_usage_limits {where}"
-        used = [UsageAmounts(*execute(read, tuple(key)).fetchone()) for key in keys]
-        added = decide(used)
-        for key, before in zip(keys, used, strict=True):
-            execute(
-                f"UPDATE ethos_usage_limits SET calls = {mark}, cost_nano_usd = {mark}, "
-                f"tokens = {mark} {where}",
-                (*summed(before, added), *key),
-            )
 
     def _number_names(
         self, connection: Any, batch: UsageBatch, known: Mapping[str, int]
@@ -228,8 +170,7 @@ class SqlStore:
         new = sorted(names - known.keys())
         if not new:
             return {}
-        self._driver.execute_many(
-            connection,
+        connection.cursor().executemany(
             f"INSERT INTO ethos_usage_names (name) VALUES ({mark}) ON CONFLICT (name) DO NOTHING",
             [(name,) for name in new],
         )
@@ -264,19 +205,6 @@ class SqlStore:
         return known, self._driver.after_fork_in_child()
 
 
-class _Statements(NamedTuple):
-    """Runs the statements of a report, written with `?` for values."""
-
-    connection: Any
-    mark: str
-
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> Iterable[tuple[Any, ...]]:
-        """All rows of a query."""
-        text = statement if self.mark == "?" else statement.replace("?", self.mark)
-        found: Rows = self.connection.execute(text, tuple(values)).fetchall()
-        return found
-
-
 def _put_tools(mark: str) -> str:
     # The first registration counts: a tool is as old as the catalogue knows it.
     return (
@@ -293,8 +221,6 @@ def _put_tools(mark: str) -> str:
 MEMORY = ":memory:"
 _POSTGRES = ("postgresql://", "postgres://")
 
-
-T = TypeVar("T")
 Decide: TypeAlias = Callable[[Sequence[UsageAmounts]], UsageAmounts]
 _MOST = 2**62
 """A sum that a database stores."""
@@ -305,29 +231,6 @@ _MOST_KEYS = 100_000
 def summed(used: UsageAmounts, added: UsageAmounts) -> UsageAmounts:
     """Both together, never less than nothing."""
     return UsageAmounts(*(min(max(a + b, 0), _MOST) for a, b in zip(used, added, strict=True)))
-
-
-class UsageStore(Protocol):
-    """Keeps batches; every failure is a `UsageStoreError`."""
-
-    @property
-    def place(self) -> str:
-        """What messages call it."""
-
-    def write(self, batch: UsageBatch) -> None:
-        """Store a batch, once, however often it is tried."""
-
-    def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
-        """Add what `decide` returns to each key, given what was used; nothing comes in between."""
-
-    def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
-        """What is stored, filtered and summed up. Does not wait again if it `is_locked`."""
-
-    def close(self) -> None:
-        """Let go of files and connections."""
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use; hold it and do not touch it."""
 
 
 class MemoryStore:
@@ -356,7 +259,7 @@ class MemoryStore:
     def write(self, batch: UsageBatch) -> None:
         """Add a batch."""
         with self._lock:
-            self._counts = merged([self._counts, batch.counts])
+            self._counts = sums_by_key(chain(self._counts.items(), batch.counts.items()))
             self._tools.update((tool.name, tool) for tool in batch.tools)
 
     def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
@@ -377,6 +280,10 @@ class MemoryStore:
         return None
 
 
+UsageStore: TypeAlias = SqlStore | MemoryStore
+"""Keeps batches; every failure is a `UsageStoreError`."""
+
+
 def store_at(place: str | os.PathLike[str], *, is_read_only: bool = False) -> UsageStore:
     """The store that a path, a PostgreSQL URL or `:memory:` names; nothing is opened yet.
 
@@ -386,11 +293,10 @@ def store_at(place: str | os.PathLike[str], *, is_read_only: bool = False) -> Us
     text = _checks.path(place, "place")
     if text == MEMORY:
         return MemoryStore()
-    writer = uuid4().hex
     if text.startswith(_POSTGRES):
         from ethos_registry.usage._databases import PostgresDriver
 
-        return SqlStore(PostgresDriver(text), writer=writer)
+        return SqlStore(PostgresDriver(text))
     if "://" in text:
         raise ConfigError(
             "`place` must be a path, ':memory:' or a URL that begins with postgresql://: "
@@ -406,4 +312,4 @@ def store_at(place: str | os.PathLike[str], *, is_read_only: bool = False) -> Us
         )
     from ethos_registry.usage._databases import SqliteDriver
 
-    return SqlStore(SqliteDriver(text), writer=writer)
+    return SqlStore(SqliteDriver(text))
