@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 from weakref import WeakSet
 
 # Folders and files of ours: for their owner only, whatever the umask is.
@@ -40,23 +40,33 @@ def make_private_file(path: str | os.PathLike[str], *, is_new: bool = False) -> 
         os.chmod(path, 0o600)
 
 
-# Writing a file of settings as a whole or not at all.
+# Writing a file as a whole or not at all.
+
+
+@contextlib.contextmanager
+def new_file(
+    directory: str | os.PathLike[str], prefix: str, suffix: str = ""
+) -> Iterator[tuple[str, BinaryIO]]:
+    """The path of a new file of mode 0600, and the file; it is removed if the block raises."""
+    descriptor, path = tempfile.mkstemp(suffix, prefix, directory)
+    try:
+        with open(descriptor, "wb") as file:
+            yield path, file
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
 
 
 def write_whole_file(path: Path, text: str, *, mode: int = 0o600) -> None:
     """Replace a file by `text` as UTF-8, or leave it as it is. Raises `OSError`."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+    with new_file(path.parent, f".{path.name}-") as (name, file):
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()  # Windows replaces no open file
         os.chmod(name, mode)
         os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 # After a fork, what the parent has open stays the parent's.

@@ -7,7 +7,14 @@ from typing import Any
 import pydantic_core
 
 from ethos_registry import _core
-from ethos_registry.artifacts._content import PIECE_BYTES, Content, KeptBlock, LineIndex
+from ethos_registry.artifacts._content import (
+    PIECE_BYTES,
+    Content,
+    KeptBlock,
+    LineIndex,
+    StoredData,
+    remove_blocks,
+)
 from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._ports import ArtifactOrigin
@@ -85,7 +92,8 @@ class SpooledArtifact:
     @property
     def content(self) -> tuple[ContentBlock, ...]:
         """The images, documents, audio and links that the result carried beside its text."""
-        return tuple(block.read() for block in self._blocks)
+        blocks = self._blocks
+        return tuple(block.read() if isinstance(block, StoredData) else block for block in blocks)
 
     def byte_length(self) -> int:
         """The size of its text in bytes, as UTF-8."""
@@ -188,6 +196,10 @@ class SpooledArtifact:
         return pydantic_core.from_json(
             self._content.read(0, self._content.size_bytes), allow_inf_nan=False
         )
+
+    def _remove(self) -> None:
+        self._content.remove()
+        remove_blocks(self._blocks)
 
 
 def _beginning(data: bytes) -> int:

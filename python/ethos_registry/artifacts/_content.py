@@ -8,7 +8,7 @@ import weakref
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image, Link
 from ethos_registry.types._errors import EthosRegistryError
@@ -39,23 +39,6 @@ class ArtifactGoneError(EthosRegistryError):
 
 PIECE_BYTES = 4 << 20
 """About how much of a file is in memory at a time during a search."""
-
-
-class Content(Protocol):
-    """Immutable UTF-8 bytes; methods raise `ArtifactGoneError` once they were removed."""
-
-    @property
-    def size_bytes(self) -> int:
-        """The number of bytes."""
-
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
-
-    def pieces(self) -> Iterator[bytes]:
-        """All bytes in order, in pieces of whole lines."""
-
-    def remove(self) -> None:
-        """Remove the bytes; calling it again has no effect."""
 
 
 class MemoryContent:
@@ -132,8 +115,12 @@ class FileContent:
         return data
 
     def remove(self) -> None:
-        """Remove the file."""
+        """Remove the file; calling it again has no effect."""
         self._remove()
+
+
+Content: TypeAlias = MemoryContent | FileContent
+"""Immutable bytes; methods raise `ArtifactGoneError` once they were removed."""
 
 
 def _unlink(path: str) -> None:
@@ -157,25 +144,8 @@ class StoredData(NamedTuple):
         data = self.content.read(0, self.content.size_bytes)
         return self.make(data, self.media_type, self.name)
 
-    def remove(self) -> None:
-        """Remove the data."""
-        self.content.remove()
 
-
-class StoredLink(NamedTuple):
-    """A link, which has no data to remove."""
-
-    link: Link
-
-    def read(self) -> ContentBlock:
-        """The link."""
-        return self.link
-
-    def remove(self) -> None:
-        """Nothing."""
-
-
-KeptBlock: TypeAlias = StoredData | StoredLink
+KeptBlock: TypeAlias = StoredData | Link
 
 
 def stored_blocks(
@@ -186,15 +156,21 @@ def stored_blocks(
     try:
         for block in blocks:
             if isinstance(block, Link):
-                stored.append(StoredLink(block))
+                stored.append(block)
             else:
                 content = keep(block.data_bytes)
                 stored.append(StoredData(type(block), block.media_type, block.name, content))
     except BaseException:
-        for each in stored:
-            each.remove()
+        remove_blocks(stored)
         raise
     return tuple(stored)
+
+
+def remove_blocks(blocks: Iterable[KeptBlock]) -> None:
+    """Remove the data of blocks."""
+    for block in blocks:
+        if isinstance(block, StoredData):
+            block.content.remove()
 
 
 def block_bytes(blocks: Iterable[ContentBlock]) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Iterable
 
 from ethos_registry import _core
-from ethos_registry._persistence.files import make_private_file, make_private_folder
+from ethos_registry._persistence.files import make_private_file, make_private_folder, new_file
 from ethos_registry.artifacts._content import (
     ArtifactStoreError,
     Content,
@@ -31,16 +31,8 @@ SUFFIX = ".txt"
 
 def write_new_file(directory: str, prefix: str, data: bytes) -> str:
     """The path of a new file of mode 0600 with `data`; no file is left if writing fails."""
-    descriptor, path = tempfile.mkstemp(SUFFIX, prefix, directory)
-    try:
-        with open(descriptor, "wb", buffering=0) as file:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[file.write(rest) :]
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        raise
+    with new_file(directory, prefix, SUFFIX) as (path, file):
+        file.write(data)
     return path
 
 
@@ -113,7 +105,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         self._memory_bytes = _checks.finite_number(memory_bytes, "memory_bytes", whole=True)
         self._shared: SharedFolder | None = None
         self._token: FileContent | None = None
-        _remove_older(self._directory, time_to_live_seconds)
+        _remove_files(self._directory, _PREFIX, time.time() - time_to_live_seconds)
 
     def share(self) -> SharedFolder | None:
         """Where a worker may store text for `adopt`; `None` if the directory cannot be written.
@@ -204,22 +196,11 @@ class SpooledArtifactStore(MemoryArtifactStore):
         return FileContent(artifact_id, path, len(data))
 
 
-def _remove_older(directory: str, seconds: float) -> None:
-    """Remove the files of stores whose process did not remove them."""
-    oldest = time.time() - seconds
+def _remove_files(directory: str, prefix: str, modified_before: float = math.inf) -> None:
+    """Remove what workers wrote and nobody took, or what a killed process did not remove."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            if entry.name.startswith(_PREFIX) and entry.name.endswith(SUFFIX):
-                with contextlib.suppress(OSError):
-                    status = entry.stat(follow_symlinks=False)
-                    if entry.is_file(follow_symlinks=False) and status.st_mtime < oldest:
+            if entry.name.startswith(prefix) and entry.name.endswith(SUFFIX):
+                with contextlib.suppress(OSError):  # such as of a folder
+                    if entry.stat(follow_symlinks=False).st_mtime < modified_before:
                         os.unlink(entry.path)
-
-
-def _remove_files(directory: str, prefix: str) -> None:
-    """Remove the files that workers wrote and whose results were not taken."""
-    with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.startswith(prefix):
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.path)

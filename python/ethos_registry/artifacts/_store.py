@@ -14,7 +14,6 @@ from ethos_registry.artifacts._artifact import SpooledArtifact
 from ethos_registry.artifacts._content import (
     ArtifactStoreError,
     Content,
-    KeptBlock,
     LineIndex,
     MemoryContent,
     block_bytes,
@@ -54,15 +53,8 @@ DEFAULT_MAX_BYTES = 64 << 20
 
 class _Kept(NamedTuple):
     artifact: SpooledArtifact
-    text: Content
-    blocks: tuple[KeptBlock, ...]
     size_bytes: int
     kept_at: float
-
-    def remove(self) -> None:
-        self.text.remove()
-        for block in self.blocks:
-            block.remove()
 
 
 @_checks.checked_class
@@ -176,12 +168,11 @@ class MemoryArtifactStore(Closing):
         artifact = SpooledArtifact(
             artifact_id, origin, text_content, lines, is_ascii=data.isascii(), blocks=blocks
         )
-        stored = _Kept(artifact, text_content, blocks, size_bytes, monotonic())
         with self._lock:
             if not self._is_closed:
-                self._kept[artifact_id] = stored
+                self._kept[artifact_id] = _Kept(artifact, size_bytes, monotonic())
                 return
-        stored.remove()
+        artifact._remove()
         self._check_open()
 
     def _content(self, artifact_id: str, data: bytes) -> Content:
@@ -237,7 +228,7 @@ class MemoryArtifactStore(Closing):
             stored, self._kept = self._kept, {}
             self._bytes = 0
         for each in stored.values():
-            each.remove()
+            each.artifact._remove()
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -251,7 +242,7 @@ class MemoryArtifactStore(Closing):
                 return
             del self._kept[artifact_id]
             self._bytes -= stored.size_bytes
-            stored.remove()
+            stored.artifact._remove()
 
     def __reduce__(self) -> Any:
         raise TypeError(
