@@ -67,12 +67,11 @@ def compile_gate(key: PolicyKey) -> _core.Gate | None:
     filters = filters or ToolFilterOpts()
     servers = filters.allowed_mcp_tools
     return _gate(
-        _exact(allowed_tools),
-        None,
-        _exact(filters.exclude_tools),
-        _exact(filters.allowed_mcp_servers),
         None if servers is None else tuple((str(name), _exact(servers[name])) for name in servers),
-        _exact(filters.allowed_plugins),
+        allowed_tools=_exact(allowed_tools),
+        exclude_tools=_exact(filters.exclude_tools),
+        allowed_mcp_servers=_exact(filters.allowed_mcp_servers),
+        allowed_plugins=_exact(filters.allowed_plugins),
     )
 
 
@@ -86,13 +85,12 @@ def personality_gate(
     way_out = "`Personality(id, toolset=[...])` makes one"
     _checks.instance(personality, Personality, "personality", "a Personality", way_out)
     return _gate(
-        _exact(personality.tool_names),
-        _exact(personality.groups) if personality.toolset is not None else None,
-        _exact(personality.exclude),
-        _exact(personality.mcp_servers),
-        None,
-        _exact(personality.plugins),
-        _exact(granted_tools),
+        allowed_tools=_exact(personality.tool_names),
+        allowed_groups=_exact(personality.groups) if personality.toolset is not None else None,
+        exclude_tools=_exact(personality.exclude),
+        allowed_mcp_servers=_exact(personality.mcp_servers),
+        allowed_plugins=_exact(personality.plugins),
+        granted_tools=_exact(granted_tools),
     )
 
 
@@ -107,25 +105,8 @@ def _exact(names: Iterable[str] | None) -> Names:
 
 
 @lru_cache(maxsize=256)
-def _gate(
-    allowed_tools: Names,
-    allowed_groups: Names,
-    exclude_tools: Names,
-    allowed_mcp_servers: Names,
-    allowed_mcp_tools: tuple[tuple[str, Names], ...] | None,
-    allowed_plugins: Names,
-    granted_tools: Names = None,
-) -> _core.Gate:
-    tools = None if allowed_mcp_tools is None else dict(allowed_mcp_tools)
-    return _core.Gate(
-        allowed_tools=allowed_tools,
-        allowed_groups=allowed_groups,
-        exclude_tools=exclude_tools,
-        allowed_mcp_servers=allowed_mcp_servers,
-        allowed_mcp_tools=tools,  # type: ignore[arg-type]
-        allowed_plugins=allowed_plugins,
-        granted_tools=granted_tools,
-    )
+def _gate(mcp_tools: tuple[tuple[str, Any], ...] | None = None, **lists: Names) -> _core.Gate:
+    return _core.Gate(allowed_mcp_tools=None if mcp_tools is None else dict(mcp_tools), **lists)
 
 
 _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
@@ -245,10 +226,6 @@ class Admission:
         """The positions in `visible()` of what is not available now: each probe is asked once."""
         selection = self.selection()
         return unavailable_positions(selection) if selection.probed else ()
-
-    def available(self) -> list[Entry]:
-        """What is visible and available now: each probe is asked once."""
-        return without(self.visible(), self.unavailable())
 
     def verdicts(self, names: list[Any]) -> list[int]:
         """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""

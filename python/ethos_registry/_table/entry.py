@@ -26,27 +26,6 @@ Render: TypeAlias = Callable[[dict[str, Any]], bytes]
 """Makes the compact JSON that a provider is sent out of a definition."""
 
 
-class Shown(Protocol):
-    """A definition whose text is that of its registration, whatever is done to its values."""
-
-    @property
-    def text(self) -> bytes:
-        """`{name, description, parameters}` as compact JSON."""
-
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The same as a read-only value, which may be shared with others."""
-
-    def fresh(self) -> dict[str, Any]:
-        """The same as plain values of the caller's own."""
-
-    def text_for(self, key: object, render: Render) -> bytes:
-        """What `render` makes of the fresh definition; it may be kept under the `key`."""
-
-    def value_for(self, key: object, render: Render) -> Any:
-        """The same as a read-only value."""
-
-
 class _FromText:
     """Values are always made from the text, so nothing that was handed out can change them."""
 
@@ -208,7 +187,7 @@ class Entry(NamedTuple):
     mcp_server: str | None
     mcp_tool: str | None
     registered_at_seconds: float
-    definition: Shown
+    definition: Definition | SealedDefinition
     argument_check: ArgumentCheck | None
     binding: Binding | None
     sent_arguments: RestoresArguments | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,43 +16,25 @@ _DECLARED_NAMES = 10_000
 """How many names of tools that left are remembered."""
 
 
-class Declared:
+class Declared(ChainMap[ListedName, None]):
     """Names that a policy may use though no tool has them now.
 
     Those that were declared, as an MCP server that is not connected yet, and those of tools that
     were removed. Each belongs to one list of a gate; the oldest are forgotten first.
     """
 
-    __slots__ = ("_names", "_outer")
-
-    def __init__(self, outer: Declared | None = None, names: Iterable[ListedName] = ()) -> None:
-        self._outer = outer
-        self._names = dict.fromkeys(names)
-
     def add(self, names: Iterable[ListedName]) -> None:
         """Remember names; the caller holds the lock of the table."""
+        own = self.maps[0]
         for name in names:
-            self._names.pop(name, None)
-            self._names[name] = None
-        while len(self._names) > _DECLARED_NAMES:
-            del self._names[next(iter(self._names))]
+            own.pop(name, None)
+            own[name] = None
+        while len(own) > _DECLARED_NAMES:
+            del own[next(iter(own))]
 
     def inner(self) -> Declared:
         """Names of a table that shares these."""
-        return Declared(self if self._names else self._outer)
-
-    def __contains__(self, name: ListedName) -> bool:
-        level: Declared | None = self
-        while level is not None:
-            if name in level._names:
-                return True
-            level = level._outer
-        return False
-
-    def all(self) -> tuple[ListedName, ...]:
-        """Every name."""
-        outer = () if self._outer is None else self._outer.all()
-        return (*outer, *self._names)
+        return Declared({}, *filter(None, self.maps))
 
 
 class LayeredEntries:

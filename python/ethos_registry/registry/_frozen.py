@@ -167,7 +167,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
             runtime.reducers,
             _sent_options(runtime),
             sealed.validates_arguments,
-            sealed.declared.all(),
+            tuple(sealed.declared),
         )
 
 
@@ -199,7 +199,7 @@ def create_tool_registry(
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
     """An immutable copy of a registry with its tags, flags, settings and turn."""
     runtime = registry._settings()
-    declared = Declared(names=registry._snapshot().declared.all())
+    declared = Declared(dict.fromkeys(registry._snapshot().declared))
     return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn(), declared)
 
 
@@ -265,7 +265,7 @@ def _unpickled(
         for each in sent
     ]
     runtime = checked_runtime(backends, reducers, options.pop("default_timeout_seconds"), **options)
-    return _frozen(registered, runtime, validates, None, Declared(names=declared))
+    return _frozen(registered, runtime, validates, None, Declared(dict.fromkeys(declared)))
 
 
 def _sent_options(runtime: Runtime) -> dict[str, Any]:

@@ -346,7 +346,7 @@ class ToolRegistry(RegistryReader):
         registry._runtime = replace(first._settings(), counters=Counters())
         registry._exchange({}, merged)
         for each in listed:
-            registry._table.declare(each._snapshot().declared.all())
+            registry._table.declare(each._snapshot().declared)
         registry._dispatch = turn
         return registry
 
