@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -21,6 +21,7 @@ MAX_DOCUMENT_BYTES = 1_048_576
 MAX_VALUES = 100_000
 """The most values of a document, with its aliases followed."""
 
+_TOO_DEEP = f"values are nested deeper than {MAX_DEPTH} levels"
 _TEXT_NAME = "<text>"
 _LOOKS_LIKE_TEXT = re.compile(r"[\n\r]|:\s|:\Z|\A\s*[{\[#]")
 
@@ -75,10 +76,6 @@ def read_document(path_or_text: str | os.PathLike[str]) -> YamlDocument:
             raise _error(name, 1, "the file is empty; define one personality, or several by id")
         _count(name, node)
         value = yaml.constructor.construct_document(node)
-    except _TooDeepError as error:
-        raise _error(
-            name, error.line, f"values are nested deeper than {MAX_DEPTH} levels"
-        ) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = str(error.problem or error.context)
@@ -89,7 +86,7 @@ def read_document(path_or_text: str | os.PathLike[str]) -> YamlDocument:
     except YAMLError as error:
         raise _error(name, 1, _one_line(str(error))) from None
     except RecursionError:
-        raise _error(name, 1, f"values are nested deeper than {MAX_DEPTH} levels") from None
+        raise _error(name, 1, _TOO_DEEP) from None
     except (ValueError, TypeError, OverflowError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -97,29 +94,26 @@ def read_document(path_or_text: str | os.PathLike[str]) -> YamlDocument:
     return YamlDocument(name, value, node)
 
 
-class _TooDeepError(Exception):
-    """A collection is nested too deeply; the parser would take seconds to find out."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
-
-
 @cache
 def _bounded_scanner() -> type[Any]:
-    """A scanner that stops at the first collection that is nested too deeply."""
-    from ruamel.yaml.scanner import Scanner
+    """A scanner that stops at the first collection that is nested too deeply.
+
+    The parser would take seconds to find out.
+    """
+    from ruamel.yaml.scanner import Scanner, ScannerError
 
     class BoundedScanner(Scanner):
         def fetch_flow_collection_start(self, *arguments: Any, **options: Any) -> None:
-            if self.flow_level > MAX_DEPTH:
-                raise _TooDeepError(self.reader.line + 1)
+            self._check_depth(self.flow_level)
             super().fetch_flow_collection_start(*arguments, **options)
 
         def add_indent(self, column: int) -> bool:
-            if len(self.indents) > MAX_DEPTH:
-                raise _TooDeepError(self.reader.line + 1)
+            self._check_depth(len(self.indents))
             return bool(super().add_indent(column))
+
+        def _check_depth(self, depth: int) -> None:
+            if depth > MAX_DEPTH:
+                raise ScannerError(problem=_TOO_DEEP, problem_mark=self.reader.get_mark())
 
     return BoundedScanner
 
@@ -172,7 +166,7 @@ def _count(name: str, root: Any) -> None:
         if id(node) in open_nodes:
             raise _error(name, line, "an alias is inside the value that it refers to")
         if depth == 0:
-            raise _error(name, line, f"values are nested deeper than {MAX_DEPTH} levels")
+            raise _error(name, line, _TOO_DEEP)
         open_nodes.add(id(node))
         total = 1 + sum(size(child, depth - 1) for child in _children(node))
         open_nodes.discard(id(node))
@@ -184,13 +178,9 @@ def _count(name: str, root: Any) -> None:
     size(root, MAX_DEPTH)
 
 
-def _children(node: Any) -> Iterator[Any]:
-    if isinstance(node.value, list):
-        for item in node.value:
-            if isinstance(item, tuple):
-                yield from item
-            else:
-                yield item
+def _children(node: Any) -> list[Any]:
+    items = node.value if isinstance(node.value, list) else []
+    return [child for item in items for child in (item if isinstance(item, tuple) else (item,))]
 
 
 def _pairs(node: Any) -> list[tuple[Any, Any]]:
