@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ethos_registry.types._checks import guarded
+from ethos_registry.types._loop_thread import resolve
 
 _logger = logging.getLogger("ethos_registry")
 
@@ -65,13 +66,9 @@ class AbortSignal:
         loop = asyncio.get_running_loop()
         fired = loop.create_future()
 
-        def resolve() -> None:
-            if not fired.done():
-                fired.set_result(None)
-
         def wake() -> None:
             with contextlib.suppress(RuntimeError):  # the loop of a turn that is over is closed
-                loop.call_soon_threadsafe(resolve)
+                loop.call_soon_threadsafe(resolve, fired)
 
         remove = self.add_listener(wake)
         try:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
-from ethos_registry.types._checks import python_names, wire_name
+from ethos_registry.types._checks import python_names
 from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult, result_from_wire
@@ -326,10 +326,8 @@ class CallResult:
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> CallResult:
         """The result that a JSON object describes."""
-        values = python_names(payload, ("tool_call_id", "name", "result"), "call result")
-        for needed in ("tool_call_id", "name", "result"):
-            if needed not in values:
-                raise ConfigError(f"a call result needs `{wire_name(needed)}`")
+        fields = ("tool_call_id", "name", "result")
+        values = python_names(payload, fields, "call result", required=fields)
         result = result_from_wire(values["result"])
         chars = len(result.text)
         return cls(

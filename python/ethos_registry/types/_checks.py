@@ -7,6 +7,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, ParamSpec, TypeVar
 
@@ -226,6 +227,12 @@ def brief(value: object) -> str:
     return shown if len(shown) <= MAX_VALUE_CHARS else f"{shown[: MAX_VALUE_CHARS - 3]}..."
 
 
+def brief_path(path: str) -> str:
+    """The place of a value for a message: on one line, shortened if it is long."""
+    shown = brief(path)
+    return shown[1:] if shown.endswith("...") else shown[1:-1]
+
+
 def instance(value: object, kind: Any, what: str, expected: str, way_out: str = "") -> None:
     """Nothing, or `ConfigError` with the type of the value and a way out."""
     if not isinstance(value, kind):
@@ -348,10 +355,7 @@ _SNAKE_CASE_ON_THE_WIRE = frozenset(
         "fs_reach",
         "mcp_servers",
         "output_bytes",
-        "plugins",
-        "read",
         "total_memory_bytes",
-        "write",
     }
 )
 
@@ -365,17 +369,23 @@ def wire_name(field: str) -> str:
 
 
 def python_names(
-    payload: object, fields: tuple[str, ...], kind: str, aliases: Mapping[str, str] | None = None
+    payload: object,
+    fields: tuple[str, ...],
+    kind: str,
+    *,
+    required: Iterable[str] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The fields of a JSON object under their Python names.
 
     Both spellings are accepted, so a policy file may use either, and so are `aliases`. Raises
-    `ConfigError` for unknown fields.
+    `ConfigError` for unknown fields, and for `required` ones that are missing.
     """
+    article = "an" if kind[0] in "aeiou" else "a"
     if not isinstance(payload, Mapping):
-        raise ConfigError(f"a {kind} is a JSON object, got {type(payload).__name__}")
+        raise ConfigError(f"{article} {kind} is a JSON object, got {type(payload).__name__}")
     known = {wire_name(field): field for field in fields} | {field: field for field in fields}
-    known.update(aliases or {})
+    known.update(aliases)
     values: dict[str, Any] = {}
     for name, value in payload.items():
         field = known.get(name)
@@ -389,4 +399,34 @@ def python_names(
         if field in values:
             raise ConfigError(f"{kind} names the field `{field}` twice, in both spellings")
         values[field] = value
+    for field in required:
+        if field not in values:
+            raise ConfigError(f"{article} {kind} needs `{wire_name(field)}`")
     return values
+
+
+def to_wire(value: Any) -> dict[str, Any]:
+    """A dataclass as a JSON object, without the fields that have their default."""
+    wire: dict[str, Any] = {}
+    for field, name, default in _wire_fields(type(value)):
+        item = getattr(value, field)
+        if default is MISSING or item != default:
+            wire[name] = _json_value(item)
+    return wire
+
+
+@functools.cache
+def _wire_fields(kind: type[Any]) -> tuple[tuple[str, str, Any], ...]:
+    return tuple((each.name, wire_name(each.name), each.default) for each in fields(kind))
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(map(_json_value, value))
+    return value.to_wire() if hasattr(value, "to_wire") else value
+
+
+def from_wire(kind: type[Any], payload: object, title: str) -> dict[str, Any]:
+    """The arguments that make a dataclass out of a JSON object, which messages call `title`."""
+    required = (field for field, _, default in _wire_fields(kind) if default is MISSING)
+    return python_names(payload, kind.__match_args__, title, required=required)

@@ -19,10 +19,6 @@ from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
 # Files attached to the user's message.
 
 
-def _nothing() -> Mapping[str, Any]:
-    return ReadOnlyDict()
-
-
 @_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Attachment:
@@ -35,7 +31,7 @@ class Attachment:
     ref: str
     type: str
     url: str
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=ReadOnlyDict)
     """Fields that the registry does not read, such as a file name."""
 
     def __post_init__(self) -> None:
@@ -239,9 +235,7 @@ NO_CONTENT: tuple[ContentBlock, ...] = ()
 """The `content` of a result that is text alone."""
 
 _KINDS: dict[str, type[Image | Document | Audio]] = {
-    "image": Image,
-    "document": Document,
-    "audio": Audio,
+    each.kind: each for each in (Image, Document, Audio)
 }
 
 
@@ -263,11 +257,6 @@ def content_blocks(content: object) -> tuple[ContentBlock, ...]:
     return blocks
 
 
-def content_to_wire(blocks: Iterable[ContentBlock]) -> list[dict[str, Any]]:
-    """The JSON array of the blocks."""
-    return [block.to_wire() for block in blocks]
-
-
 def content_from_wire(payload: object) -> tuple[ContentBlock, ...] | None:
     """The blocks that a JSON array describes, or `None` if it is something else."""
     if not isinstance(payload, list) or not payload:
@@ -286,9 +275,7 @@ def content_from_wire(payload: object) -> tuple[ContentBlock, ...] | None:
 
 
 def _bytes_of(data: object, media_type: str) -> bytes:
-    if isinstance(data, bytes):
-        return bytes(data)
-    if isinstance(data, bytearray | memoryview):
+    if isinstance(data, bytes | bytearray | memoryview):
         return bytes(data)
     if isinstance(data, Readable):
         read: object = data.read_bytes()

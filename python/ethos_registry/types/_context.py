@@ -139,20 +139,12 @@ class ReadMtime:
 
     def to_wire(self) -> dict[str, Any]:
         """The entry as a JSON object."""
-        wire: dict[str, Any] = {"mtimeMs": self.mtime_ms, "readAtTurn": self.read_at_turn}
-        if self.stamp is not None:
-            wire["stamp"] = self.stamp
-        return wire
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ReadMtime:
         """The entry that a JSON object describes; unknown fields are refused."""
-        fields = ("mtime_ms", "read_at_turn")
-        values = python_names(payload, (*fields, "stamp"), "entry of readMtimes")
-        for name in fields:
-            if name not in values:
-                raise ConfigError(f"an entry of readMtimes needs `{wire_name(name)}`")
-        return cls(**values)
+        return cls(**_checks.from_wire(cls, payload, "entry of readMtimes"))
 
 
 def _drop(event: ToolProgressEvent) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pydantic_core import to_jsonable_python
 
 from ethos_registry import _core
-from ethos_registry.types._checks import brief, guarded, has_lone_surrogate
+from ethos_registry.types._checks import brief, brief_path, guarded, has_lone_surrogate
 from ethos_registry.types._errors import ConfigError
 
 # Canonical JSON: the same string for equal values, whatever their key order; and checksums.
@@ -72,8 +72,7 @@ class ReadOnlyDict(dict[str, Any]):
         """A plain dict that holds the same values."""
         return dict(self)
 
-    def __copy__(self) -> dict[str, Any]:
-        return dict(self)
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
         return {key: copy.deepcopy(value, memo) for key, value in self.items()}
@@ -93,8 +92,7 @@ class ReadOnlyList(list[Any]):
         """A plain list that holds the same values."""
         return list(self)
 
-    def __copy__(self) -> list[Any]:
-        return list(self)
+    __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
         return [copy.deepcopy(value, memo) for value in self]
@@ -122,17 +120,18 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
     if isinstance(value, float):
         if value - value != 0:
             raise ConfigError(
-                f"{_where(what)} contains {value!r}, which is not a JSON number",
+                f"{brief_path(what)} contains {value!r}, which is not a JSON number",
                 context={"field": what, "value": value},
             )
         return float.__float__(value)
     if depth == 0:
-        raise ConfigError(f"{_where(what)} is nested deeper than {MAX_DEPTH} levels")
+        raise ConfigError(f"{brief_path(what)} is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise ConfigError(
-                    f"{_where(what)} has the key {brief(key)}; the keys of an object are strings",
+                    f"{brief_path(what)} has the key {brief(key)}; "
+                    "the keys of an object are strings",
                     context={"field": what, "value": key},
                 )
         return ReadOnlyDict(
@@ -149,7 +148,7 @@ def freeze(value: Any, what: str, depth: int = MAX_DEPTH, *, keeps_surrogates: b
             for index, item in enumerate(value)
         )
     raise ConfigError(
-        f"{_where(what)} contains a value of type {type(value).__name__}, which is not a JSON "
+        f"{brief_path(what)} contains a value of type {type(value).__name__}, which is not a JSON "
         "value; use strings, finite numbers, booleans, None, lists and mappings",
         context={"field": what, "value": value},
     )
@@ -176,16 +175,11 @@ def _frozen_text(value: str, what: str, keeps_surrogates: bool) -> str:
     text = value if type(value) is str else str.__str__(value)
     if not keeps_surrogates and has_lone_surrogate(text):
         raise ConfigError(
-            f"{_where(what)} contains a lone surrogate, which UTF-8 cannot encode: {brief(text)}",
+            f"{brief_path(what)} contains a lone surrogate, which UTF-8 cannot encode: "
+            f"{brief(text)}",
             context={"field": what, "value": text},
         )
     return text
-
-
-def _where(path: str) -> str:
-    """A path on one line, shortened if it is long."""
-    shown = brief(path)
-    return shown[1:] if shown.endswith("...") else shown[1:-1]
 
 
 def thaw(value: Any) -> Any:
@@ -195,6 +189,8 @@ def thaw(value: Any) -> Any:
 
 MAX_JSON_BYTES = 1_048_576
 """The largest `structured`, and the largest sum of all extra fields, as compact JSON in UTF-8."""
+
+_TOO_LARGE = f"structured is larger than {MAX_JSON_BYTES:,} bytes as JSON, which is the limit"
 
 DROPPED = "dropped"
 """The key under which an object reports what it lost."""
@@ -224,19 +220,19 @@ def json_object(value: Mapping[str, Any]) -> Mapping[str, Any]:
         if is_plain and size <= MAX_JSON_BYTES:
             return value
         if size > MAX_JSON_BYTES:
-            return {DROPPED: _too_large("structured")}
-    converter = _Converter(MAX_JSON_BYTES)
+            return {DROPPED: _TOO_LARGE}
+    converter = _Converter(MAX_JSON_BYTES, _Dropped())
     converter.enter(value)
     try:
         converted = converter.mapping(value, ())
     except _TooLargeError:
-        return {DROPPED: _too_large("structured")}
+        return {DROPPED: _TOO_LARGE}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a mapping may be of the tool's own class
         return {DROPPED: f"structured could not be read: {type(error).__name__}"}
     if _core.json_size(converted, MAX_JSON_BYTES)[0] > MAX_JSON_BYTES:
-        return {DROPPED: _too_large("structured")}
+        return {DROPPED: _TOO_LARGE}
     return _reported(converted, converter.dropped)
 
 
@@ -258,8 +254,7 @@ def json_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
             name = _key(key, (), dropped)
             if name is None:
                 continue
-            converter = _Converter(left)
-            converter.dropped = dropped
+            converter = _Converter(left, dropped)
             try:
                 size, is_plain = _core.json_size(item, left)
                 one = item
@@ -291,10 +286,6 @@ def _measured(value: Mapping[str, Any]) -> tuple[int, bool]:
 
 class _TooLargeError(Exception):
     """The value has more bytes than it may."""
-
-
-def _too_large(what: str) -> str:
-    return f"{what} is larger than {MAX_JSON_BYTES:,} bytes as JSON, which is the limit"
 
 
 class _Dropped:
@@ -333,8 +324,8 @@ def _place(path: Sequence[str | int]) -> str:
 class _Converter:
     """Converts one value; `_TooLargeError` once it is surely larger than the limit."""
 
-    def __init__(self, limit_bytes: int) -> None:
-        self.dropped = _Dropped()
+    def __init__(self, limit_bytes: int, dropped: _Dropped) -> None:
+        self.dropped = dropped
         self._left = limit_bytes
         self._open: set[int] = set()
         """The containers around the current value: one of them inside of it would never end."""
@@ -348,9 +339,6 @@ class _Converter:
         if self._left < 0:
             raise _TooLargeError
 
-    def _drop(self, path: tuple[str | int, ...], reason: str) -> None:
-        self.dropped.add(path, reason)
-
     def value(self, value: Any, path: tuple[str | int, ...]) -> Any:
         self._spend(2)
         try:
@@ -358,7 +346,7 @@ class _Converter:
         except (KeyboardInterrupt, _TooLargeError):
             raise
         except BaseException:  # objects have code of their own
-            self._drop(path, f"a value of type {_kind(value)} could not be read")
+            self.dropped.add(path, f"a value of type {_kind(value)} could not be read")
             return None
 
     def _converted(self, value: Any, path: tuple[str | int, ...]) -> Any:
@@ -372,29 +360,31 @@ class _Converter:
             number = int.__index__(value)
             if number.bit_length() > _MAX_INTEGER_BITS:
                 digits = number.bit_length() * 30_103 // 100_000 + 1
-                self._drop(path, f"a whole number of about {digits:,} digits is too long for JSON")
+                self.dropped.add(
+                    path, f"a whole number of about {digits:,} digits is too long for JSON"
+                )
                 return None
             self._spend(number.bit_length() // 4)
             return number
         if isinstance(value, float):
             real = float.__float__(value)
             if real - real != 0:
-                self._drop(path, f"{real!r} is not a JSON number")
+                self.dropped.add(path, f"{real!r} is not a JSON number")
                 return None
             return real
         if isinstance(value, enum.Enum):
             return self.value(value.value, path)
         if isinstance(value, bytes | bytearray | memoryview):
-            self._drop(path, f"{_kind(value)} has no JSON form")
+            self.dropped.add(path, f"{_kind(value)} has no JSON form")
             return None
         return self._container(value, path)
 
     def _container(self, value: Any, path: tuple[str | int, ...]) -> Any:
         if len(path) > MAX_DEPTH:
-            self._drop(path, f"nested deeper than {MAX_DEPTH} levels")
+            self.dropped.add(path, f"nested deeper than {MAX_DEPTH} levels")
             return None
         if id(value) in self._open:
-            self._drop(path, "contains itself")
+            self.dropped.add(path, "contains itself")
             return None
         self._open.add(id(value))
         try:
@@ -423,7 +413,7 @@ class _Converter:
             self._spend(getattr(value, "size", 0))
             return self.value(value.tolist(), path)
         if isinstance(value, Iterable) and not hasattr(type(value), "__fspath__"):
-            self._drop(path, f"a value of type {_kind(value)} has no JSON form")
+            self.dropped.add(path, f"a value of type {_kind(value)} has no JSON form")
             return None
         fspath = getattr(value, "__fspath__", None)
         try:
@@ -431,7 +421,7 @@ class _Converter:
         except Exception:
             plain = None
         if not isinstance(plain, str | int | float):
-            self._drop(path, f"a value of type {_kind(value)} has no JSON form")
+            self.dropped.add(path, f"a value of type {_kind(value)} has no JSON form")
             return None
         return self.value(plain, path)
 

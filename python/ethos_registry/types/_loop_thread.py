@@ -140,7 +140,7 @@ class LoopThread:
         """End the loop and its thread soon; what it still runs is cancelled."""
         if self._ended is not None:
             with contextlib.suppress(RuntimeError):  # it is closed
-                self._loop.call_soon_threadsafe(_resolve, self._ended)
+                self._loop.call_soon_threadsafe(resolve, self._ended)
 
     def close(self, wait_seconds: float | None = None) -> None:
         """End the loop and wait for it."""
@@ -148,7 +148,8 @@ class LoopThread:
         self._thread.join(wait_seconds)
 
 
-def _resolve(future: asyncio.Future[None]) -> None:
+def resolve(future: asyncio.Future[None]) -> None:
+    """End a future that nothing has ended yet."""
     if not future.done():
         future.set_result(None)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.types._call import CallResult
@@ -194,6 +194,7 @@ FinishedRow: TypeAlias = tuple[int, CallResult, TaggedTool | None, float | None]
 `None` if the tool was not started)."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FinishedCalls(Sequence[FinishedCall]):
     """The calls of a batch, in their order; each `FinishedCall` is created when it is first read.
 
@@ -201,41 +202,19 @@ class FinishedCalls(Sequence[FinishedCall]):
     ended, and creates no object for each call.
     """
 
-    __slots__ = (
-        "_calls",
-        "_calls",
-        "attempts",
-        "clock_offset_seconds",
-        "context",
-        "exception_types",
-        "personality_id",
-        "rows",
-        "started_at_seconds",
-    )
-
-    def __init__(
-        self,
-        rows: list[FinishedRow],
-        context: ToolContext,
-        personality_id: str | None,
-        clock_offset_seconds: float,
-        exception_types: Mapping[int, str] = MappingProxyType({}),
-        attempts: list[FinishedRow] | None = None,
-        started_at_seconds: float = 0.0,
-    ) -> None:
-        self.rows = rows
-        self.context = context
-        self.personality_id = personality_id
-        self.clock_offset_seconds = clock_offset_seconds
-        """Added to a monotonic time, it is Unix time."""
-        self.exception_types = exception_types
-        """By position, the class name of the exception of each tool that raised one."""
-        self.attempts = [] if attempts is None else attempts
-        """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
-        attempt of each call."""
-        self.started_at_seconds = started_at_seconds
-        """Unix time of the start of the batch."""
-        self._calls: list[FinishedCall] | None = None
+    rows: list[FinishedRow]
+    context: ToolContext
+    personality_id: str | None
+    clock_offset_seconds: float
+    """Added to a monotonic time, it is Unix time."""
+    exception_types: Mapping[int, str] = field(default_factory=dict)
+    """By position, the class name of the exception of each tool that raised one."""
+    attempts: Sequence[FinishedRow] = ()
+    """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
+    attempt of each call."""
+    started_at_seconds: float = 0.0
+    """Unix time of the start of the batch."""
+    _calls: list[FinishedCall] | None = field(default=None, init=False)
 
     @property
     def caller_id(self) -> str:
@@ -260,7 +239,7 @@ class FinishedCalls(Sequence[FinishedCall]):
 
     def _made(self) -> list[FinishedCall]:
         if self._calls is None:
-            self._calls = [self.call(row) for row in sorted(self.rows, key=_position)]
+            self._calls = [self.call(row) for row in sorted(self.rows, key=itemgetter(0))]
         return self._calls
 
     def __len__(self) -> int:
@@ -277,10 +256,6 @@ class FinishedCalls(Sequence[FinishedCall]):
 
     def __iter__(self) -> Iterator[FinishedCall]:
         return iter(self._made())
-
-
-def _position(row: FinishedRow) -> int:
-    return row[0]
 
 
 class Observer:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from ipaddress import ip_address
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.types import _checks
@@ -19,14 +19,7 @@ from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
 CapabilityName: TypeAlias = Literal[
     "network", "secrets", "storage", "fs_reach", "process", "attachments"
 ]
-CAPABILITY_NAMES: tuple[CapabilityName, ...] = (
-    "network",
-    "secrets",
-    "storage",
-    "fs_reach",
-    "process",
-    "attachments",
-)
+CAPABILITY_NAMES: tuple[CapabilityName, ...] = get_args(CapabilityName)
 
 CAPABILITY_ALIASES: Mapping[str, CapabilityName] = {"fs": "fs_reach", "kv": "storage"}
 """Other names of capabilities in JSON and in mappings of backends."""
@@ -120,9 +113,8 @@ class ToolCapabilities:
         >>> ToolCapabilities.from_wire({"fs": {"read": ["/data"]}}).declared
         ('fs_reach',)
         """
-        return cls(
-            **python_names(payload, CAPABILITY_NAMES, "tool capabilities", CAPABILITY_ALIASES)
-        )
+        kind = "tool capabilities"
+        return cls(**python_names(payload, CAPABILITY_NAMES, kind, aliases=CAPABILITY_ALIASES))
 
 
 class NoTools(tuple[str, ...]):
@@ -197,35 +189,20 @@ class ToolFilterOpts:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tools = self.allowed_mcp_tools
-        return ToolFilterOpts, (
-            self.allowed_mcp_servers,
-            self.allowed_plugins,
-            None if tools is None else dict(tools),
-            self.exclude_tools,
-        )
+        return ToolFilterOpts, tuple(getattr(self, name) for name in self.__match_args__)
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the filters that are not set."""
-        wire: dict[str, Any] = {}
-        for name in _FILTER_FIELDS:
-            value = getattr(self, name)
-            if value is None:
-                continue
-            wire[wire_name(name)] = (
-                {server: list(names) for server, names in value.items()}
-                if name == "allowed_mcp_tools"
-                else list(value)
-            )
+        wire = _checks.to_wire(self)
+        if self.allowed_mcp_tools is not None:
+            tools = self.allowed_mcp_tools.items()
+            wire["allowedMcpTools"] = {server: list(names) for server, names in tools}
         return wire
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolFilterOpts:
         """The filters that a JSON object describes; raises `ConfigError` for unknown fields."""
-        return cls(**python_names(payload, _FILTER_FIELDS, "tool filter"))
-
-
-_FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
+        return cls(**_checks.from_wire(cls, payload, "tool filter"))
 
 
 _HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[^\s/:@?#*\[\]\\.][^\s/:@?#*\[\]\\]*")
@@ -282,19 +259,12 @@ class NetworkPolicy:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the fields that are not set."""
-        wire: dict[str, Any] = {}
-        for name in ("allow", "deny"):
-            if (hosts := getattr(self, name)) is not None:
-                wire[name] = list(hosts)
-        if self.allow_private_urls is not None:
-            wire["allow_private_urls"] = self.allow_private_urls
-        return wire
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> NetworkPolicy:
         """The policy that a JSON object describes; raises `ConfigError` for unknown fields."""
-        fields = ("allow", "deny", "allow_private_urls")
-        return cls(**python_names(payload, fields, "network policy"))
+        return cls(**_checks.from_wire(cls, payload, "network policy"))
 
 
 @_checks.checked_class
@@ -316,7 +286,7 @@ class FsReach:
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FsReach:
         """The reach that a JSON object describes; raises `ConfigError` for unknown fields."""
-        return cls(**python_names(payload, ("read", "write"), "fs_reach"))
+        return cls(**_checks.from_wire(cls, payload, "fs_reach"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,27 +329,15 @@ class CommandPolicy:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the fields that are not set."""
-        values = ((name, getattr(self, name)) for name in _COMMAND_FIELDS)
-        return {name: value for name, value in values if value is not None}
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> CommandPolicy:
         """The policy that a JSON object describes; raises `ConfigError` for unknown fields."""
-        return cls(**python_names(payload, _COMMAND_FIELDS, "command policy"))
+        return cls(**_checks.from_wire(cls, payload, "command policy"))
 
 
 COMMAND_LIMITS = ("processes", "total_memory_bytes", "output_bytes")
-_COMMAND_FIELDS = ("sandbox", *COMMAND_LIMITS)
-_PERSONALITY_FIELDS = (
-    "id",
-    "toolset",
-    "mcp_servers",
-    "plugins",
-    "exclude",
-    "fs_reach",
-    "network",
-    "commands",
-)
 
 
 @_checks.checked_class
@@ -442,21 +400,12 @@ class Personality:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object of a policy file, without the fields that are not set."""
-        wire: dict[str, Any] = {"id": self.id}
-        if self.toolset is not None:
-            wire["toolset"] = list(self.toolset)
-        for name in ("mcp_servers", "plugins", "exclude"):
-            if value := getattr(self, name):
-                wire[name] = list(value)
-        for name in _POLICIES:
-            if (policy := getattr(self, name)) is not None:
-                wire[name] = policy.to_wire()
-        return wire
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Personality:
         """The personality that a JSON object describes; raises `ConfigError` for unknown fields."""
-        values = python_names(payload, _PERSONALITY_FIELDS, "personality")
+        values = python_names(payload, cls.__match_args__, "personality")
         if "id" not in values:
             raise ConfigError("a personality needs an `id`")
         return cls(**values)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.types import _checks
-from ethos_registry.types._checks import python_names, wire_name
 from ethos_registry.types._errors import ConfigError
 
 
@@ -41,12 +40,12 @@ class SharedFolder:
 
     def to_wire(self) -> dict[str, Any]:
         """The folder as a JSON object."""
-        return {"directory": self.directory, "token": self.token}
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> SharedFolder:
         """The folder that a JSON object describes."""
-        return cls(**_values(payload, ("directory", "token"), ("directory", "token"), "folder"))
+        return cls(**_checks.from_wire(cls, payload, "folder"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +77,17 @@ class FinishOrder:
         _checks.text(self.reducer, "reducer")
         _checks.boolean(self.redacts, "redacts")
         _checks.boolean(self.fences, "fences")
-        if self.folder is not None and not isinstance(self.folder, SharedFolder):
-            kind = type(self.folder).__name__
-            raise ConfigError(f"`folder` must be a SharedFolder, got {kind}")
+        if self.folder is not None:
+            _checks.instance(self.folder, SharedFolder, "folder", "a SharedFolder")
 
     def to_wire(self) -> dict[str, Any]:
         """The order as a JSON object, without fields that have their default."""
-        wire: dict[str, Any] = {"cap": self.cap}
-        if not self.trims:
-            wire["trims"] = False
-        if self.reducer:
-            wire["reducer"] = self.reducer
-        if self.redacts:
-            wire["redacts"] = True
-        if self.fences:
-            wire["fences"] = True
-        if self.folder is not None:
-            wire["folder"] = self.folder.to_wire()
-        return wire
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FinishOrder:
         """The order that a JSON object describes."""
-        values = _values(payload, cls.__match_args__, ("cap",), "finish order")
+        values = _checks.from_wire(cls, payload, "finish order")
         if values.get("folder") is not None:
             values["folder"] = SharedFolder.from_wire(values["folder"])
         return cls(**values)
@@ -128,25 +115,9 @@ class FinishFacts:
 
     def to_wire(self) -> dict[str, Any]:
         """The facts as a JSON object."""
-        wire: dict[str, Any] = {"rawChars": self.raw_chars, "reducedChars": self.reduced_chars}
-        if self.truncated_from is not None:
-            wire["truncatedFrom"] = self.truncated_from
-        if self.file is not None:
-            wire["file"] = self.file
-        return wire
+        return _checks.to_wire(self)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FinishFacts:
         """The facts that a JSON object describes."""
-        required = ("raw_chars", "reduced_chars")
-        return cls(**_values(payload, cls.__match_args__, required, "finished result"))
-
-
-def _values(
-    payload: Mapping[str, Any], fields: tuple[str, ...], required: tuple[str, ...], kind: str
-) -> dict[str, Any]:
-    values = python_names(payload, fields, kind)
-    for name in required:
-        if name not in values:
-            raise ConfigError(f"a {kind} needs `{wire_name(name)}`")
-    return values
+        return cls(**_checks.from_wire(cls, payload, "finished result"))

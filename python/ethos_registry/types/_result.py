@@ -16,7 +16,6 @@ from ethos_registry.types._content import (
     ContentBlock,
     content_blocks,
     content_from_wire,
-    content_to_wire,
 )
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import json_fields, json_object
@@ -140,7 +139,7 @@ def _wire(result: ToolResult, wire: dict[str, Any]) -> dict[str, Any]:
     if result.cost_usd is not None:
         wire["cost_usd"] = result.cost_usd
     if result.content:
-        wire["content"] = content_to_wire(result.content)
+        wire["content"] = [block.to_wire() for block in result.content]
     return wire | dict(json_fields(result.extra)) | wire if result.extra else wire
 
 

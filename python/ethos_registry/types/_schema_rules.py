@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
-from ethos_registry.types._checks import brief
+from ethos_registry.types._checks import brief, brief_path
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
 
@@ -47,6 +47,10 @@ SCHEMAS_BY_NAME = frozenset(
     {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
 """Keywords of an object whose values are schemas."""
+
+
+_HOLDERS = SCHEMA | SCHEMA_LISTS | SCHEMAS_BY_NAME | {"dependencies"}
+"""Keywords that hold schemas, each in its way."""
 
 
 def holds_schema_list(keyword: str, value: object) -> bool:
@@ -199,15 +203,10 @@ def check_references(schema: Any, what: str) -> None:
             continue
         if not _resolves(schema, unquote(fragment), anchors, has_embedded=has_embedded):
             raise ConfigError(
-                f"`{_shown(place)}.{keyword}` leads nowhere: {brief(inner[keyword])}; define it, "
-                f"as under `$defs`",
+                f"`{brief_path(place)}.{keyword}` leads nowhere: {brief(inner[keyword])}; "
+                "define it, as under `$defs`",
                 context={"field": f"{place}.{keyword}", "value": inner[keyword]},
             )
-
-
-def _shown(place: str) -> str:
-    shown = brief(place)
-    return shown[1:] if shown.endswith("...") else shown[1:-1]
 
 
 def _resolves(schema: Any, fragment: str, anchors: set[str], *, has_embedded: bool) -> bool:
@@ -230,18 +229,25 @@ def _resolves(schema: Any, fragment: str, anchors: set[str], *, has_embedded: bo
 
 def _schemas(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each schema that is an object, with its place."""
-    if not isinstance(schema, dict):
-        return
-    yield place, schema
-    for keyword, value in schema.items():
-        if holds_schema_list(keyword, value):
-            for index, inner in enumerate(value):
-                yield from _schemas(inner, f"{place}.{keyword}[{index}]")
-        elif keyword in SCHEMA:
-            yield from _schemas(value, f"{place}.{keyword}")
-        elif keyword in SCHEMAS_BY_NAME or keyword == "dependencies":
-            for name, inner in value.items():
-                yield from _schemas(inner, f"{place}.{keyword}.{name}")
+    if isinstance(schema, dict):
+        yield place, schema
+        for keyword, value in schema.items():
+            if keyword in _HOLDERS:
+                for inner_place, inner in _inner(keyword, value, place):
+                    yield from _schemas(inner, inner_place)
+
+
+def _inner(keyword: str, value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """The schemas that a keyword of the schema at `place` holds, with their places."""
+    if holds_schema_list(keyword, value):
+        for index, inner in enumerate(value):
+            yield f"{place}.{keyword}[{index}]", inner
+    elif keyword in SCHEMA:
+        yield f"{place}.{keyword}", value
+    elif keyword in SCHEMAS_BY_NAME or keyword == "dependencies":
+        for name, inner in value.items():
+            if keyword != "dependencies" or not isinstance(inner, list):
+                yield f"{place}.{keyword}.{name}", inner
 
 
 _PATTERN = "a regular expression of JSON Schema (ECMA-262)"
@@ -298,27 +304,19 @@ def _check_keywords(schema: Any, what: str) -> None:
             expected, holds = rule
             if not holds(value):
                 raise _wrong(f"{what}.{keyword}", expected, value)
-        if holds_schema_list(keyword, value):
-            for index, inner in enumerate(value):
-                _check_keywords(inner, f"{what}.{keyword}[{index}]")
-        elif keyword in SCHEMA:
-            _check_keywords(value, f"{what}.{keyword}")
-        elif keyword in SCHEMAS_BY_NAME:
-            for name, inner in value.items():
-                if keyword == "patternProperties" and not _is_pattern(name):
+        if keyword == "patternProperties":
+            for name in value:
+                if not _is_pattern(name):
                     raise _wrong(f"{what}.{keyword}.{name}", f"named by {_PATTERN}", name)
-                _check_keywords(inner, f"{what}.{keyword}.{name}")
-        elif keyword == "dependencies":
-            for name, inner in value.items():
-                if not isinstance(inner, list):
-                    _check_keywords(inner, f"{what}.{keyword}.{name}")
+        if keyword in _HOLDERS:
+            for place, inner in _inner(keyword, value, what):
+                _check_keywords(inner, place)
 
 
 def _wrong(place: str, expected: str, value: object) -> ConfigError:
-    shown = brief(place)
-    shown = shown[1:] if shown.endswith("...") else shown[1:-1]
     return ConfigError(
-        f"`{shown}` must be {expected}: {brief(value)}", context={"field": place, "value": value}
+        f"`{brief_path(place)}` must be {expected}: {brief(value)}",
+        context={"field": place, "value": value},
     )
 
 

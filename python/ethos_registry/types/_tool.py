@@ -353,7 +353,7 @@ class Tool:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), self._given_fields())
+        return partial(type(self), **self._given_fields()), ()
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -367,10 +367,6 @@ class BoundedTextTool(Tool):
     def fit(self, text: str, chars: int) -> str | None:
         """The text in at most `chars` characters; `None` if it is to be cut as any other."""
         raise NotImplementedError
-
-
-def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:
-    return kind(**fields)
 
 
 def _checked_name(name: object) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
-from ethos_registry.types._checks import python_names, wire_name
+from ethos_registry.types._checks import wire_name
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ReadMtime, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
@@ -57,46 +57,29 @@ class ToolExecuteRequest:
             _checks.text(self.tool_call_id, "tool_call_id")
         if type(self.name) is not str:
             _checks.text(self.name, "name")
-        if not isinstance(self.context, ToolContext):
-            raise ConfigError(f"`context` must be a ToolContext, got {type(self.context).__name__}")
+        _checks.instance(self.context, ToolContext, "context", "a ToolContext")
         if self.attachments != ():
             object.__setattr__(self, "attachments", _checked_attachments(self.attachments))
-        if (
-            self.personality is not None
-            or self.filter_opts is not None
-            or self.allowed_tools is not None
-        ):
-            self._check_policy()
-        if self.idempotent is not False:
-            _checks.boolean(self.idempotent, "idempotent")
-        if type(self.tool_digest) is not str:
-            _checks.text(self.tool_digest, "tool_digest")
-        if self.finish is not None and not isinstance(self.finish, FinishOrder):
-            raise ConfigError(f"`finish` must be a FinishOrder, got {type(self.finish).__name__}")
-        if self.protocol_version is not PROTOCOL_VERSION:
-            version = self.protocol_version
-            _checks.whole_count(version, "protocol_version")
-
-    def _check_policy(self) -> None:
-        if self.personality is not None and not isinstance(self.personality, Personality):
-            kind = type(self.personality).__name__
-            raise ConfigError(f"`personality` must be a Personality, got {kind}")
-        if self.filter_opts is not None and not isinstance(self.filter_opts, ToolFilterOpts):
-            kind = type(self.filter_opts).__name__
-            raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {kind}")
+        if self.personality is not None:
+            _checks.instance(self.personality, Personality, "personality", "a Personality")
+        if self.filter_opts is not None:
+            _checks.instance(self.filter_opts, ToolFilterOpts, "filter_opts", "ToolFilterOpts")
         if self.allowed_tools is not None and self.allowed_tools is not NO_TOOLS:
             names = _checks.strings(self.allowed_tools, "allowed_tools")
             if names != self.allowed_tools or not names:
                 object.__setattr__(self, "allowed_tools", names or NO_TOOLS)
+        if self.idempotent is not False:
+            _checks.boolean(self.idempotent, "idempotent")
+        if type(self.tool_digest) is not str:
+            _checks.text(self.tool_digest, "tool_digest")
+        if self.finish is not None:
+            _checks.instance(self.finish, FinishOrder, "finish", "a FinishOrder")
+        if self.protocol_version is not PROTOCOL_VERSION:
+            _checks.whole_count(self.protocol_version, "protocol_version")
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object; live objects of the context stay behind: see `obstacle`."""
-        wire: dict[str, Any] = {}
-        for name, field in REQUEST_FIELDS.items():
-            value = getattr(self, name)
-            if field.default is _REQUIRED or value != field.default:
-                wire[wire_name(name)] = value if field.write is None else field.write(value)
-        return wire
+        return _checks.to_wire(self)
 
     @property
     def obstacle(self) -> str | None:
@@ -117,15 +100,12 @@ class ToolExecuteRequest:
         such fields are ignored.
         """
         if isinstance(payload, Mapping) and _is_later(payload):
-            known = {*REQUEST_FIELDS, *map(wire_name, REQUEST_FIELDS)}
+            known = {*cls.__match_args__, *map(wire_name, cls.__match_args__)}
             payload = {name: payload[name] for name in payload if name in known}
-        values = python_names(payload, tuple(REQUEST_FIELDS), "tool execute request")
-        for name, field in REQUEST_FIELDS.items():
-            if name not in values:
-                if field.default is _REQUIRED:
-                    raise ConfigError(f"a tool execute request needs `{wire_name(name)}`")
-            elif field.read is not None:
-                values[name] = field.read(values[name])
+        values = _checks.from_wire(cls, payload, "tool execute request")
+        for name, read in _READ.items():
+            if name in values:
+                values[name] = read(values[name])
         values["context"] = ToolContext.from_wire(values["context"], **live)
         return cls(**values)
 
@@ -136,8 +116,7 @@ def _is_later(payload: Mapping[str, Any]) -> bool:
 
 
 def _checked_attachments(attachments: Any) -> tuple[Attachment, ...]:
-    if not isinstance(attachments, list | tuple):
-        raise ConfigError(f"`attachments` must be a list, got {type(attachments).__name__}")
+    _checks.instance(attachments, list | tuple, "attachments", "a list")
     for item in attachments:
         if not isinstance(item, Attachment):
             raise ConfigError(f"`attachments` holds Attachments, got {type(item).__name__}")
@@ -150,38 +129,13 @@ def _attachments_from_wire(attachments: Any) -> Any:
     return attachments
 
 
-def _to_wire(value: Any) -> Any:
-    return value.to_wire()
-
-
-class RequestField(NamedTuple):
-    """How one field of a request travels."""
-
-    default: Any
-    """Left out if the value is equal to it."""
-    write: Callable[[Any], Any] | None = None
-    read: Callable[[Any], Any] | None = None
-
-
-_REQUIRED: Any = object()
-
-REQUEST_FIELDS: dict[str, RequestField] = {
-    "tool_call_id": RequestField(_REQUIRED),
-    "name": RequestField(_REQUIRED),
-    "args": RequestField(_REQUIRED),
-    "context": RequestField(_REQUIRED, _to_wire),
-    "attachments": RequestField(
-        (), lambda items: [item.to_wire() for item in items], _attachments_from_wire
-    ),
-    "personality": RequestField(None, _to_wire, Personality.from_wire),
-    "allowed_tools": RequestField(None, list),
-    "filter_opts": RequestField(None, _to_wire, ToolFilterOpts.from_wire),
-    "idempotent": RequestField(False),
-    "tool_digest": RequestField(""),
-    "finish": RequestField(None, _to_wire, FinishOrder.from_wire),
-    "protocol_version": RequestField(PROTOCOL_VERSION),
+_READ: dict[str, Callable[[Any], Any]] = {
+    "attachments": _attachments_from_wire,
+    "personality": Personality.from_wire,
+    "filter_opts": ToolFilterOpts.from_wire,
+    "finish": FinishOrder.from_wire,
 }
-"""Every field, in its order on the wire."""
+"""How the fields travel that are not JSON values, but for the context."""
 
 
 REMOTE_LIVE_FIELDS: dict[str, str] = {
