@@ -8,6 +8,10 @@ import pickle
 import pytest
 
 from ethos_registry import ConfigError, EthosRegistryError, ToolAlreadyRegisteredError
+from ethos_registry.artifacts import ArtifactGoneError
+from ethos_registry.capabilities import HostNotAllowedError
+from ethos_registry.execution import ApprovalError
+from ethos_registry.registry import TurnAlreadySignalledError
 from ethos_registry.types import _checks
 
 
@@ -33,6 +37,10 @@ def test_errors_survive_pickling_and_copies(protocol: int) -> None:
     for error in (
         ConfigError("no", context={"field": "name", "value": 5}),
         ToolAlreadyRegisteredError("read", owner="b", existing_owner="a"),
+        ApprovalError("used", "the token was used"),
+        ArtifactGoneError("a7k2m9qx4t"),
+        HostNotAllowedError("it is private"),
+        TurnAlreadySignalledError("acknowledged"),
     ):
         for twin in (pickle.loads(pickle.dumps(error, protocol)), copy.deepcopy(error)):
             assert type(twin) is type(error)

@@ -33,9 +33,6 @@ class ArtifactGoneError(EthosRegistryError):
         )
         self.artifact_id = artifact_id
 
-    def __reduce__(self) -> tuple[type[ArtifactGoneError], tuple[str]]:
-        return ArtifactGoneError, (self.artifact_id,)
-
 
 PIECE_BYTES = 4 << 20
 """About how much of a file is in memory at a time during a search."""
@@ -52,7 +49,6 @@ class MemoryContent:
         self.size_bytes = len(data)
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
         return self._kept()[start:end]
 
     def pieces(self) -> Iterator[bytes]:
@@ -66,7 +62,6 @@ class MemoryContent:
         return data
 
     def remove(self) -> None:
-        """Remove the bytes."""
         self._data = None
 
 
@@ -86,7 +81,6 @@ class FileContent:
         self.size_bytes = size_bytes
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
         try:
             with open(self._path, "rb", buffering=0) as file:
                 file.seek(start)

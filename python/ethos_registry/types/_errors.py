@@ -24,6 +24,9 @@ class EthosRegistryError(Exception):
 
     __module__ = "ethos_registry"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
 
 class ConfigError(EthosRegistryError, ValueError):
     """An argument or a setting is invalid.
@@ -39,9 +42,6 @@ class ConfigError(EthosRegistryError, ValueError):
     def __init__(self, message: str, *, context: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.context: dict[str, Any] = dict(context or {})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class MissingExtraError(ConfigError, ModuleNotFoundError):
@@ -103,9 +103,6 @@ class ApprovalError(EthosRegistryError):
         super().__init__(message)
         self.reason = reason
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ApprovalError, (self.reason, str(self))
-
 
 class TurnAlreadySignalledError(EthosRegistryError):
     """A turn was ended twice: it is acknowledged, or fails, only once."""
@@ -120,14 +117,12 @@ class TurnAlreadySignalledError(EthosRegistryError):
         )
         self.outcome = outcome
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TurnAlreadySignalledError, (self.outcome,)
-
 
 def _rebuild(
-    kind: type[ConfigError], arguments: tuple[Any, ...], state: dict[str, Any]
-) -> ConfigError:
+    kind: type[EthosRegistryError], arguments: tuple[Any, ...], state: dict[str, Any]
+) -> EthosRegistryError:
     """Unpickle without `__init__`, whose parameters differ between classes."""
-    error = kind.__new__(kind, *arguments)
+    error = kind.__new__(kind)
+    error.args = arguments
     error.__dict__.update(state)
     return error
