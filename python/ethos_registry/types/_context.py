@@ -19,16 +19,6 @@ from ethos_registry.types._checks import check_callback, python_names, wire_name
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import NetworkPolicy
-from ethos_registry.types._ports import (
-    ArtifactStore,
-    KeyValueStore,
-    ScopedAttachments,
-    ScopedFetch,
-    ScopedFs,
-    ScopedProcess,
-    ScopedSecretsResolver,
-    Storage,
-)
 from ethos_registry.types._settings import Check, choice, instance_of, optional
 
 # Progress events of running tools, and who may see them.
@@ -170,16 +160,16 @@ class ContextFields(TypedDict, total=False):
     abort_signal: AbortSignal | None
     emit: Callable[[ToolProgressEvent], object] | None
     result_budget_chars: float
-    storage: Storage | None
+    storage: _ports.Storage | None
     read_mtimes: MutableMapping[str, ReadMtime] | None
     network_policy: NetworkPolicy | None
-    artifact_store: ArtifactStore | None
-    kv_store: KeyValueStore | None
-    secrets_resolver: ScopedSecretsResolver | None
-    scoped_fetch: ScopedFetch | None
-    scoped_fs: ScopedFs | None
-    scoped_process: ScopedProcess | None
-    attachments: ScopedAttachments | None
+    artifact_store: _ports.ArtifactStore | None
+    kv_store: _ports.KeyValueStore | None
+    secrets_resolver: _ports.ScopedSecretsResolver | None
+    scoped_fetch: _ports.ScopedFetch | None
+    scoped_fs: _ports.ScopedFs | None
+    scoped_process: _ports.ScopedProcess | None
+    attachments: _ports.ScopedAttachments | None
     dry_run: bool
     tool_call_id: str
 
@@ -454,8 +444,7 @@ class ToolContext:
         if (policy := values.get("network_policy")) is not None:
             values["network_policy"] = NetworkPolicy.from_wire(policy)
         if (mtimes := values.get("read_mtimes")) is not None:
-            if not isinstance(mtimes, Mapping):
-                raise ConfigError(f"`readMtimes` must be an object, got {type(mtimes).__name__}")
+            _checks.instance(mtimes, Mapping, "readMtimes", "an object")
             values["read_mtimes"] = {
                 path: ReadMtime.from_wire(item) for path, item in mtimes.items()
             }

@@ -99,11 +99,9 @@ class LoopThread:
         await self._ended
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine on the loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function on the loop's thread."""
 
         async def called() -> T:
             return function(*arguments)

@@ -222,7 +222,6 @@ class FinishedCalls(Sequence[FinishedCall]):
         return self.context.agent_id or self.personality_id or ""
 
     def call(self, row: FinishedRow) -> FinishedCall:
-        """The call of a row."""
         position, answer, tool, started = row
         return FinishedCall(
             answer,

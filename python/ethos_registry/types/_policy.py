@@ -82,10 +82,9 @@ class ToolCapabilities:
             what = f"capabilities.{item.name}"
             if item.name == "secrets":
                 object.__setattr__(self, "secrets", _checks.strings(value, what))
-            elif isinstance(value, Mapping):
-                object.__setattr__(self, item.name, freeze(_declared(value, item.name), what))
             else:
-                raise ConfigError(f"`{what}` must be an object, got {type(value).__name__}")
+                _checks.instance(value, Mapping, what, "an object")
+                object.__setattr__(self, item.name, freeze(_declared(value, item.name), what))
 
     @property
     def declared(self) -> tuple[CapabilityName, ...]:

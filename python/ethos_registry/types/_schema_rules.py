@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -378,66 +378,51 @@ def _is_type(value: object) -> bool:
     return isinstance(value, str) and value in _TYPES
 
 
-_Rule = tuple[str, Callable[[Any], bool]]
-
-
-def _rules() -> dict[str, _Rule]:
-    text: _Rule = ("a string", _is_text)
-    size: _Rule = ("a whole number >= 0", _is_size)
-    number: _Rule = ("a number", _is_number)
-    limit: _Rule = ("a number", lambda value: isinstance(value, bool) or _is_number(value))
-    by_name: _Rule = ("an object of schemas", _is(dict))
-    schemas: _Rule = (
-        "a list of one schema or more",
-        lambda value: isinstance(value, list) and bool(value),
-    )
-    names: _Rule = ("a list of different strings", _is_list_of_names)
-    flag: _Rule = ("true or false", _is_boolean)
-    values: _Rule = ("a list", _is(list))
-    reference: _Rule = ("a URI reference", _matches(r"[^\s<>\"{}|\\^`]*"))
-    anchor: _Rule = (
+_COUNTED = ("Length", "Items", "Properties", "Contains")
+_BY_RULE: tuple[tuple[str, Callable[[Any], bool], Iterable[str]], ...] = (
+    (f"one of {', '.join(_TYPES)}, or a list of different ones", _is_type, ("type",)),
+    ("a list", _is(list), ("enum", "examples")),
+    ("a list of different strings", _is_list_of_names, ("required",)),
+    (
+        "an object of lists of different strings",
+        _is_object_of(_is_list_of_names),
+        ("dependentRequired",),
+    ),
+    (
+        "an object of schemas and lists of different strings",
+        _is_object_of(_is_dependency),
+        ("dependencies",),
+    ),
+    ("a number > 0", lambda value: _is_number(value) and value > 0, ("multipleOf",)),
+    (_PATTERN, _is_pattern, ("pattern",)),
+    (
+        "an absolute URI",
+        _matches(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*"),
+        ("$schema",),
+    ),
+    ("an object of booleans", _is_object_of(_is_boolean), ("$vocabulary",)),
+    (
         "a letter or _, then letters, digits, - _ . :",
         _matches(r"[A-Za-z_][-A-Za-z0-9._:]*"),
-    )
-    uri = _matches(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*")
-    dependencies = _is_object_of(_is_dependency)
-    rules: dict[str, _Rule] = {
-        "type": (f"one of {', '.join(_TYPES)}, or a list of different ones", _is_type),
-        "enum": values,
-        "examples": values,
-        "required": names,
-        "dependentRequired": (
-            "an object of lists of different strings",
-            _is_object_of(_is_list_of_names),
-        ),
-        "dependencies": ("an object of schemas and lists of different strings", dependencies),
-        "multipleOf": ("a number > 0", lambda value: _is_number(value) and value > 0),
-        "pattern": (_PATTERN, _is_pattern),
-        "$schema": ("an absolute URI", uri),
-        "$vocabulary": ("an object of booleans", _is_object_of(_is_boolean)),
-        "$anchor": anchor,
-        "$dynamicAnchor": anchor,
-    }
-    rules |= dict.fromkeys(
-        (
-            "title",
-            "description",
-            "format",
-            "$comment",
-            "contentEncoding",
-            "contentMediaType",
-        ),
-        text,
-    )
-    rules |= dict.fromkeys(("$ref", "$dynamicRef", "$id"), reference)
-    rules |= dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), flag)
-    rules["$recursiveAnchor"] = flag
-    rules |= dict.fromkeys(("minimum", "maximum"), number)
-    rules |= dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), limit)
-    rules |= {f"{end}{of}": size for end in ("min", "max") for of in _COUNTED}
-    rules |= dict.fromkeys(SCHEMAS_BY_NAME, by_name)
-    return rules | dict.fromkeys(SCHEMA_LISTS, schemas)
-
-
-_COUNTED = ("Length", "Items", "Properties", "Contains")
-_RULES = _rules()
+        ("$anchor", "$dynamicAnchor"),
+    ),
+    ("a string", _is_text, ("title", "description", "format", "$comment")),
+    ("a string", _is_text, ("contentEncoding", "contentMediaType")),
+    ("a URI reference", _matches(r"[^\s<>\"{}|\\^`]*"), ("$ref", "$dynamicRef", "$id")),
+    ("true or false", _is_boolean, ("uniqueItems", "readOnly", "writeOnly", "deprecated")),
+    ("true or false", _is_boolean, ("$recursiveAnchor",)),
+    ("a number", _is_number, ("minimum", "maximum")),
+    (
+        "a number",
+        lambda value: isinstance(value, bool) or _is_number(value),
+        ("exclusiveMinimum", "exclusiveMaximum"),
+    ),
+    ("a whole number >= 0", _is_size, (f"{end}{of}" for end in ("min", "max") for of in _COUNTED)),
+    ("an object of schemas", _is(dict), SCHEMAS_BY_NAME),
+    (
+        "a list of one schema or more",
+        lambda value: isinstance(value, list) and bool(value),
+        SCHEMA_LISTS,
+    ),
+)
+_RULES = {keyword: (expected, holds) for expected, holds, names in _BY_RULE for keyword in names}

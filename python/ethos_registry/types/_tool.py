@@ -42,13 +42,11 @@ class RetryRule(NamedTuple):
     on: tuple[type[Exception], ...] | Callable[[Exception | ToolError], bool]
 
     def wants(self, failure: Exception | ToolError) -> bool:
-        """Whether this failure is tried again."""
         if isinstance(self.on, tuple):
             return isinstance(failure, self.on)
         return bool(self.on(failure))
 
     def delay_seconds(self, failed: int) -> float:
-        """How long to wait after this number of failed attempts."""
         backoff = self.backoff
         if isinstance(backoff, tuple):
             return backoff[min(failed, len(backoff)) - 1]
