@@ -63,7 +63,6 @@ class BackgroundWriter(ABC):
         """
 
     def close_store(self) -> None:
-        """Let go of files and connections."""
         self._store.close()
 
     def arm(self) -> None:

@@ -96,11 +96,9 @@ class SealedDefinition(_FromText, _Text):
         return self._frozen()
 
     def text_for(self, key: object, render: Render) -> bytes:
-        """What `render` makes of the definition."""
         return render(self.fresh())
 
     def value_for(self, key: object, render: Render) -> Any:
-        """The same as a read-only value."""
         return read_only(from_json(render(self.fresh())))
 
 

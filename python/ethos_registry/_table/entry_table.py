@@ -210,7 +210,6 @@ class BranchTable(EntryTable):
         self._snapshot = origin
 
     def find(self, name: str) -> Entry | None:
-        """The entry of exactly this name."""
         slot = self._native.find(name)
         if slot is None:
             return None

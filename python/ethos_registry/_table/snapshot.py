@@ -50,7 +50,6 @@ class LayeredEntries:
 
     @property
     def parts(self) -> tuple[tuple[Entry | None, ...], dict[int, Entry | None]]:
-        """The shared entries and the changes."""
         return self._shared, self._changed
 
     def __getitem__(self, slot: int) -> Entry | None:
@@ -165,7 +164,6 @@ class Snapshot:
         return self._at(self.native.hidden_slots())
 
     def is_hidden(self, name: str) -> bool:
-        """Whether the tool is hidden from definitions."""
         return self.native.is_hidden(name)
 
     def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:

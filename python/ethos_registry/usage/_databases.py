@@ -109,7 +109,6 @@ class PostgresDriver:
             yield connection
 
     def close(self) -> None:
-        """Close the connection."""
         with self._lock:
             self._drop_connection()
 
@@ -156,7 +155,6 @@ class SqliteDriver:
         )
 
     def transaction(self) -> AbstractContextManager[Any]:
-        """A transaction that writes."""
         return self._file.transaction()
 
     def make_tables(self, connection: Any) -> None:
@@ -164,7 +162,6 @@ class SqliteDriver:
 
     @contextlib.contextmanager
     def snapshot(self, *, is_locked: bool) -> Iterator[Any]:
-        """The rows of one moment."""
         try:
             with self._file.snapshot(0.0 if is_locked else None) as connection:
                 yield connection
@@ -174,7 +171,6 @@ class SqliteDriver:
             ) from None
 
     def close(self) -> None:
-        """Close the file."""
         with contextlib.suppress(sqlite3.Error):
             self._file.close()
 

@@ -158,7 +158,6 @@ class Totals(NamedTuple):
     """Calls whose arguments were repaired."""
 
     def plus(self, other: Totals) -> Totals:
-        """Both together."""
         return Totals(*(mine + its for mine, its in zip(self, other, strict=True)))
 
 
@@ -186,7 +185,6 @@ class UsageBatch(NamedTuple):
 
     @property
     def call_count(self) -> int:
-        """How many calls the batch counts."""
         return sum(totals.calls for totals in self.counts.values())
 
 
@@ -264,7 +262,6 @@ class Counts:
         )
 
     def add_batch(self, calls: Sequence[FinishedCall]) -> None:
-        """Count the calls of a batch."""
         now = time.time()
         if type(calls) is FinishedCalls:
             answered = DRY_RUN if calls.context.dry_run else ANSWERED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,8 @@ from importlib.resources import files
 from statistics import median
 from string import Template
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from ethos_registry.types import _checks
 from ethos_registry.types._usage_limits import NANO_USD
@@ -63,18 +64,9 @@ def usage_page(usage: Mapping[str, Any], *, is_live: bool = False) -> str:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    finite = to_jsonable_python(value, inf_nan_mode="null")
+    text = json.dumps(finite, allow_nan=False, separators=(",", ":"))
     return text.translate(_ESCAPES)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
 
 
 def _asset(name: str) -> str:

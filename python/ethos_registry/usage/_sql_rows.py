@@ -34,7 +34,6 @@ class Statements(NamedTuple):
     """The driver's placeholder."""
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> Rows:
-        """All rows of a query."""
         text = statement if self.mark == "?" else statement.replace("?", self.mark)
         found: Rows = self.connection.execute(text, tuple(values)).fetchall()
         return found
@@ -123,7 +122,6 @@ class _Query:
         )
 
     def read_sums(self, facts: UsageRow) -> None:
-        """Sums by tool, owner, agent and outcome."""
         if self._wanted.first_day is None:
             rows = self._run.rows(
                 f"SELECT tool_id, owner_id, agent_id, reached, {_SUMS} "
@@ -160,7 +158,6 @@ class _Query:
             facts.add_pair(pair, Totals(*map(int, sums)), reached=bool(reached))
 
     def read_durations(self, facts: UsageRow) -> None:
-        """Calls by tool and bucket."""
         if self._wanted.first_day is None and self._wanted.agent is None:
             rows = self._run.rows(
                 f"SELECT tool_id, bucket, calls FROM ethos_usage_durations WHERE {self._where}",
@@ -176,7 +173,6 @@ class _Query:
             facts.durations[self._names[tool]][bucket] += int(calls)
 
     def read_days(self, facts: UsageRow) -> None:
-        """Calls by day and outcome."""
         if self._wanted.tool is None:
             rows = self._run.rows(
                 "SELECT day, outcome_id, SUM(calls) FROM ethos_usage_days "

@@ -91,7 +91,6 @@ class SqlStore:
             return read_facts(Statements(connection, self._driver.mark), wanted)
 
     def close(self) -> None:
-        """Close the connection."""
         self._driver.close()
 
     # One transaction
@@ -257,7 +256,6 @@ class MemoryStore:
                 self._used.pop(oldest or next(iter(self._used)))
 
     def write(self, batch: UsageBatch) -> None:
-        """Add a batch."""
         with self._lock:
             self._counts = sums_by_key(chain(self._counts.items(), batch.counts.items()))
             self._tools.update((tool.name, tool) for tool in batch.tools)
