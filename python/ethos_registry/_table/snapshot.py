@@ -128,10 +128,8 @@ class Snapshot:
 
     def entry(self, slot: int) -> Entry:
         """The entry of a slot that `verdicts` gave."""
-        entry = self._entries[slot]
-        assert entry is not None
-        found: Entry = entry
-        return found
+        entry: Entry = self._entries[slot]
+        return entry
 
     def select(self, gate: _core.Gate | None) -> Selection:
         """What the gate permits and no `hide` removed; the answer is kept for each gate object."""

@@ -197,7 +197,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
 
 
 def _remove_files(directory: str, prefix: str, modified_before: float = math.inf) -> None:
-    """Remove what workers wrote and nobody took, or what a killed process did not remove."""
+    """Remove what workers wrote and no result took, or what a killed process left."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             if entry.name.startswith(prefix) and entry.name.endswith(SUFFIX):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import wire_name
@@ -26,23 +26,20 @@ _TEXT_NAME = "<text>"
 _LOOKS_LIKE_TEXT = re.compile(r"[\n\r]|:\s|:\Z|\A\s*[{\[#]")
 
 
-class YamlDocument:
+class YamlDocument(NamedTuple):
     """A parsed document: its value, and the line of each part for messages."""
 
-    __slots__ = ("_node", "name", "value")
-
-    def __init__(self, name: str, value: Any, node: Any) -> None:
-        self.name = name
-        """The file's path, or `<text>`."""
-        self.value = value
-        self._node = node
+    name: str
+    """The file's path, or `<text>`."""
+    value: Any
+    node: Any
 
     def error(self, message: str, path: Sequence[str] = (), **context: Any) -> ConfigError:
         """`{file}:{line}: {message}`, with the line of the deepest existing part of `path`."""
         return _error(self.name, self._line(path), message, **context)
 
     def _line(self, path: Sequence[str]) -> int:
-        node, line = self._node, self._node.start_mark.line
+        node, line = self.node, self.node.start_mark.line
         for name in path:
             for key, value in _pairs(node):
                 if key.value == name:

@@ -177,15 +177,8 @@ class ToolFilterOpts:
         object.__setattr__(self, "allowed_mcp_tools", ReadOnlyDict(copied))
 
     def __hash__(self) -> int:
-        tools = self.allowed_mcp_tools
-        return hash(
-            (
-                self.allowed_mcp_servers,
-                self.allowed_plugins,
-                None if tools is None else frozenset(tools.items()),
-                self.exclude_tools,
-            )
-        )
+        servers = frozenset(self.allowed_mcp_tools or ())
+        return hash((self.allowed_mcp_servers, self.allowed_plugins, servers, self.exclude_tools))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ToolFilterOpts, tuple(getattr(self, name) for name in self.__match_args__)

@@ -183,15 +183,16 @@ def check_references(schema: Any, what: str) -> None:
 
     References to other documents pass: nothing is fetched. `schema` has passed the keyword checks.
     """
+    places = list(_schemas(schema, what))
     found = [
         (place, inner, keyword)
-        for place, inner in _schemas(schema, what)
+        for place, inner in places
         for keyword in _REFERENCES
         if keyword in inner
     ]
     if not found:
         return
-    inside = [inner for _, inner in _schemas(schema, what)]
+    inside = [inner for _, inner in places]
     anchors = {inner[name] for inner in inside for name in _ANCHORS if name in inner}
     ids = {inner[name] for inner in inside for name in _IDS if isinstance(inner.get(name), str)}
     anchors |= {name.removeprefix("#") for name in ids if name.startswith("#")}  # draft 4 to 7
