@@ -408,7 +408,7 @@ def python_names(
 def to_wire(value: Any) -> dict[str, Any]:
     """A dataclass as a JSON object, without the fields that have their default."""
     wire: dict[str, Any] = {}
-    for field, name, default in _wire_fields(type(value)):
+    for field, name, default in _wire_fields(value.__class__):
         item = getattr(value, field)
         if default is MISSING or item != default:
             wire[name] = _json_value(item)
@@ -426,7 +426,7 @@ def _json_value(value: Any) -> Any:
     return value.to_wire() if hasattr(value, "to_wire") else value
 
 
-def from_wire(kind: type[Any], payload: object, title: str) -> dict[str, Any]:
+def from_wire(kind: Any, payload: object, title: str) -> dict[str, Any]:
     """The arguments that make a dataclass out of a JSON object, which messages call `title`."""
     required = (field for field, _, default in _wire_fields(kind) if default is MISSING)
     return python_names(payload, kind.__match_args__, title, required=required)

@@ -209,7 +209,7 @@ class FinishedCalls(Sequence[FinishedCall]):
     """Added to a monotonic time, it is Unix time."""
     exception_types: Mapping[int, str] = field(default_factory=dict)
     """By position, the class name of the exception of each tool that raised one."""
-    attempts: Sequence[FinishedRow] = ()
+    attempts: list[FinishedRow] = field(default_factory=list)
     """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
     attempt of each call."""
     started_at_seconds: float = 0.0
