@@ -26,6 +26,7 @@ from ethos_registry import tool as function_tool
 from ethos_registry.telemetry import FinishedCall
 from ethos_registry.types import AbortController
 from ethos_registry.types._observer import FinishedCalls
+from ethos_registry.types._result import ERROR_REASONS
 from ethos_registry.usage import UsageLedger
 from ethos_registry.usage._record import NOT_REACHED, Counts
 from session_tools import calls_of, quick, registry_of, until
@@ -341,10 +342,7 @@ OUTCOMES = st.sampled_from(
         ok("x", cost_usd=0.5),
         ok("x", cost_usd=-1e300),
         err("no"),
-        ToolError("no", "not_available", "denied"),
-        ToolError("no", "execution_failed", "timeout"),
-        ToolError("no", "not_available", "cancelled"),
-        ToolError("no", "input_invalid", "invalid_args"),
+        *(ToolError("no", "execution_failed", reason) for reason in sorted(ERROR_REASONS)),
     ]
 )
 

@@ -252,10 +252,7 @@ impl Outcome {
     fn is_refusal(&self) -> bool {
         match self {
             Self::Ok => false,
-            Self::Other(name) => !matches!(
-                name.as_str(),
-                "failed" | "raised" | "timeout" | "cancelled" | "bad_result"
-            ),
+            Self::Other(name) => name != "failed" && !ends_a_run(name),
         }
     }
 }
@@ -319,19 +316,24 @@ impl ReadCall {
     }
 }
 
+/// Whether a call with this reason may have reached the implementation.
+fn ends_a_run(reason: &str) -> bool {
+    matches!(
+        reason,
+        "raised" | "timeout" | "cancelled" | "bad_result" | "worker_lost"
+    )
+}
+
 /// The reason of the registry; `failed` for an error of the tool's own, `refused` for one that came
 /// before it.
+
 fn error_outcome(result: &Bound<'_, PyAny>, is_started: bool) -> PyResult<String> {
     let reason = result.getattr(intern!(result.py(), "reason"))?;
     if reason.is_none() {
         return Ok(if is_started { "failed" } else { "refused" }.to_owned());
     }
     let mut reason = text(reason.cast::<PyString>()?)?;
-    let is_of_a_run = matches!(
-        reason.as_str(),
-        "raised" | "timeout" | "cancelled" | "bad_result"
-    );
-    if is_of_a_run && !is_started {
+    if ends_a_run(&reason) && !is_started {
         reason.push_str("_before_start");
     }
     Ok(reason)
