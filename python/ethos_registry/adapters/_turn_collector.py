@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
-import itertools
 from collections.abc import Callable
-from contextvars import copy_context
-from typing import Any, TypeAlias, TypedDict, Unpack
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._options import BatchControl, StreamOptions, checked_options
@@ -28,6 +27,7 @@ _NO_EMIT = ToolContext().emit
 _WRITTEN = ("abort_signal", "artifact_store", "read_mtimes", "storage")
 """The fields that tools write to, or that stop them: equal is not enough."""
 
+R = TypeVar("R")
 OnProgress: TypeAlias = Callable[[ToolProgressEvent], object]
 RunKey: TypeAlias = tuple[int, ...]
 """The identities of the objects of a run; it means nothing once they are gone."""
@@ -48,45 +48,34 @@ def run_key(run: object) -> RunKey:
     return tuple(map(id, parts))
 
 
+def _new_answer() -> asyncio.Future[CallResult]:
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class CollectedCall:
     """One call, its caller's context and context variables, and the future of its result."""
 
-    __slots__ = (
-        "answer",
-        "args",
-        "caller",
-        "context",
-        "ended",
-        "name",
-        "on_progress",
-        "tool_call_id",
-    )
-
-    answer: asyncio.Future[CallResult]
+    tool_call_id: str
+    name: str
+    args: Any
+    context: ToolContext | None
+    on_progress: OnProgress | None
+    """Receives the events of the tool; `None` if they are dropped."""
+    caller: Context = field(default_factory=copy_context)
+    answer: asyncio.Future[CallResult] = field(default_factory=_new_answer)
     """What the caller waits for; cancelled with the caller."""
+    ended: asyncio.Future[None] | None = None
+    """What a caller that was cancelled waits for."""
 
-    def __init__(
-        self,
-        tool_call_id: str,
-        name: str,
-        args: Any,
-        context: ToolContext | None,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.tool_call_id = _checks.text(tool_call_id, "tool_call_id")
-        self.name = _checks.text(name, "name")
-        self.args = args
-        self.context = context
-        self.caller = copy_context()
-        if on_progress is None and context is not None and context.emit is not _NO_EMIT:
-            on_progress = context.emit
-        self.on_progress = on_progress
-        """Receives the events of the tool; `None` if they are dropped."""
-        self.ended: asyncio.Future[None] | None = None
-        """What a caller that was cancelled waits for."""
+    def __post_init__(self) -> None:
+        _checks.text(self.tool_call_id, "tool_call_id")
+        _checks.text(self.name, "name")
+        context = self.context
+        if self.on_progress is None and context is not None and context.emit is not _NO_EMIT:
+            self.on_progress = context.emit
 
     def settle(self, result: CallResult) -> None:
-        """Give the result to the caller."""
         if not self.answer.done():
             self.answer.set_result(result)
         if self.ended is not None and not self.ended.done():
@@ -106,38 +95,35 @@ class CollectedCall:
         )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CollectedBatch:
     """The calls of one run that start together, in the context that they share."""
 
-    __slots__ = ("calls", "context", "control", "is_started", "run", "task", "view")
-
-    task: asyncio.Task[None]
-
-    def __init__(self, view: ToolView, run: object, first: CollectedCall) -> None:
-        self.view = view
-        self.run = run
-        """Kept while calls may join: until then no other object has its identity."""
-        self.context = first.context
-        self.calls = [first]
-        self.control = BatchControl()
-        self.is_started = False
+    view: ToolView
+    run: object
+    """Kept while calls may join: until then no other object has its identity."""
+    context: ToolContext | None
+    calls: list[CollectedCall]
+    control: BatchControl = field(default_factory=BatchControl)
+    is_started: bool = False
+    task: asyncio.Task[None] = field(init=False)
 
     @property
     def is_open(self) -> bool:
         """Whether calls may still join: not if its task was cancelled before it could start."""
         return not (self.is_started or self.task.done() or self.task.cancelling())
 
-    def start(self, number: int) -> list[ToolCall]:
-        """The calls to run in the batch of this number; none joins any more.
+    def start(self) -> list[ToolCall]:
+        """The calls to run; none joins any more.
 
-        Their ids carry number and position, so that calls with equal ids stay apart.
+        Their ids carry the position, so that calls with equal ids stay apart.
         """
         self.is_started = True
         self.calls = [call for call in self.calls if not call.answer.cancelled()]
         started = []
         for position, call in enumerate(self.calls):
             batch_id = EchoingId(call.tool_call_id)
-            batch_id.echo = {"batch": number, "position": position}
+            batch_id.echo = {"position": position}
             started.append(ToolCall(batch_id, call.name, call.args))
         return started
 
@@ -153,10 +139,10 @@ class CollectedBatch:
         call.settle(result)
 
     def emit(self, event: ToolProgressEvent) -> None:
-        """Pass an event to the call that it belongs to."""
+        """Pass an event to the call that it belongs to, until the batch has ended."""
         call = self._call_of(event.tool_call_id)
-        if call.on_progress is not None:
-            call.on_progress(dataclasses.replace(event, tool_call_id=call.tool_call_id))
+        if call.on_progress is not None and not self.task.done():
+            call.on_progress(replace(event, tool_call_id=call.tool_call_id))
 
     def fail(self, error: BaseException) -> None:
         """Raise an error of the whole batch in every caller that waits."""
@@ -187,13 +173,6 @@ class CollectedBatch:
             await _ended(call.ended)
 
 
-def batch_number(batch_id: str) -> int:
-    """The number of the batch that an id belongs to."""
-    assert isinstance(batch_id, EchoingId)
-    number: int = batch_id.echo["batch"]
-    return number
-
-
 async def _ended(future: asyncio.Future[Any]) -> None:
     """Wait for the end; a second cancellation ends the wait."""
     with contextlib.suppress(asyncio.CancelledError):
@@ -201,10 +180,10 @@ async def _ended(future: asyncio.Future[Any]) -> None:
 
 
 def context_from(
-    factory: Callable[..., ToolContext] | None, *framework: object
-) -> ToolContext | None:
-    """What a `context_factory` makes of the framework's objects; `None` without one."""
-    return None if factory is None else called("`context_factory`", factory, *framework)
+    factory: Callable[..., R] | None, *given: object, name: str = "context_factory"
+) -> R | None:
+    """What a factory of the host makes for one call; `None` without one."""
+    return None if factory is None else called(f"`{name}`", factory, *given)
 
 
 def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bool:
@@ -264,18 +243,6 @@ class TurnCollector:
     ['2', '4', '6']
     """
 
-    __slots__ = (
-        "_call_budget_chars",
-        "_is_filled",
-        "_numbers",
-        "_open",
-        "_options",
-        "_running",
-        "_tasks",
-        "_turn_budget_chars",
-        "view",
-    )
-
     def __init__(
         self,
         view: ToolView,
@@ -298,8 +265,6 @@ class TurnCollector:
         self._is_filled = options.get("budget_policy") == "fill"
         self._open: dict[_Key, list[CollectedBatch]] = {}
         """What still takes calls in this tick."""
-        self._running: dict[int, CollectedBatch] = {}
-        self._numbers = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()  # an event loop keeps no task alive
 
     def __repr__(self) -> str:
@@ -391,7 +356,6 @@ class TurnCollector:
         """The open batch that the call joined, or the one that it opened."""
         loop = asyncio.get_running_loop()
         key = (loop, id(view), run_key(run))
-        call.answer = loop.create_future()
         opened = self._open.get(key)
         if opened is None:
             for old in [key for key in list(self._open) if key[0].is_closed()]:
@@ -401,7 +365,7 @@ class TurnCollector:
             if batch.is_open and is_same_context(batch.context, call.context):
                 batch.calls.append(call)
                 return batch
-        batch = CollectedBatch(view, run, call)
+        batch = CollectedBatch(view, run, call.context, [call])
         opened.append(batch)
         # A task of its own: it outlives the caller that opened it, and its first step, in the next
         # tick, comes after all that this tick still runs. Not by `create_task`: an eager factory
@@ -419,15 +383,14 @@ class TurnCollector:
 
     async def _run(self, batch: CollectedBatch, key: _Key) -> None:
         self._close(batch, key)
-        number = next(self._numbers)
-        calls = batch.start(number)
+        calls = batch.start()
         if not calls:
             return
-        self._running[number] = batch
+        emits = any(call.on_progress is not None for call in batch.calls)
         try:
             await batch.view.execute(
                 calls,
-                self._batch_context(batch.context, len(batch.calls), self._emit_of(batch)),
+                self._batch_context(batch.context, len(calls), batch.emit if emits else None),
                 **self._options,
                 on_result=batch.hand_over,
                 control=batch.control,
@@ -441,7 +404,6 @@ class TurnCollector:
             batch.fail(error)
             raise
         finally:
-            del self._running[number]
             batch.close()
 
     def _close(self, batch: CollectedBatch, key: _Key) -> None:
@@ -468,13 +430,3 @@ class TurnCollector:
         if budget == context.result_budget_chars and emit is context.emit:
             return context
         return context.replace(result_budget_chars=budget, emit=emit)
-
-    def _emit_of(self, batch: CollectedBatch) -> OnProgress | None:
-        emits = any(call.on_progress is not None for call in batch.calls)
-        return self._emit if emits else None
-
-    def _emit(self, event: ToolProgressEvent) -> None:
-        """Pass an event to the call that it belongs to."""
-        batch = self._running.get(batch_number(event.tool_call_id))
-        if batch is not None:
-            batch.emit(event)
