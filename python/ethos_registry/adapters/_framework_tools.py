@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from ethos_registry.providers._portable_name import portable
+from ethos_registry.providers._wire_format import DataBlock
 from ethos_registry.schema._binding import result_from_value
 from ethos_registry.schema._problems import problems_text
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
-from ethos_registry.types._content import ContentBlock
+from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import thaw
@@ -75,9 +77,24 @@ def needs_its_framework(name: str, framework: str, what: str) -> ToolError:
     )
 
 
-def joined_text(parts: Sequence[str]) -> str:
-    """The text parts of a framework's result, one a line."""
-    return "\n".join(part for part in parts if part)
+def parts_result(
+    parts: Iterable[str | ContentBlock], structured: object = None, *, is_error: bool = False
+) -> ToolOk | ToolError:
+    """The result of a framework's tool out of its parts: text, one a line, and blocks."""
+    found = list(parts)
+    text = "\n".join(part for part in found if isinstance(part, str) and part)
+    if is_error:
+        return ToolError(text)
+    return filled_result(text, [part for part in found if not isinstance(part, str)], structured)
+
+
+_KINDS: dict[str, type[DataBlock]] = {"image": Image, "audio": Audio}
+
+
+def data_block(data: bytes | str, media_type: str, kind: str = "") -> DataBlock:
+    """The block of data, which a string has in base64; without a `kind`, that of its media type."""
+    make = _KINDS.get(kind or media_type.partition("/")[0], Document)
+    return make(base64.b64decode(data) if isinstance(data, str) else data, media_type)
 
 
 # What an adapter shows and hands out of a view, whatever the framework is.
@@ -150,7 +167,6 @@ class AsyncProgress:
         self._tasks: list[asyncio.Task[object]] = []
 
     def __call__(self, event: ToolProgressEvent) -> None:
-        """Start to send an event."""
         self._tasks.append(asyncio.ensure_future(self._send(event)))
 
     async def sent(self) -> None:

@@ -5,7 +5,6 @@ Needs the extra `agent-framework`.
 
 from __future__ import annotations
 
-import base64
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
@@ -18,19 +17,19 @@ from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
     argument_error,
+    data_block,
     definitions_of,
     filled_result,
     framework_tool,
-    joined_text,
     needs_its_framework,
+    parts_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
-from ethos_registry.types._blocking import called
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
@@ -192,9 +191,7 @@ def _execute(
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.approval_mode == "always_require":
             return needs_its_framework(tool.name, _FRAMEWORK, "waits for an approval")
-        kwargs = (
-            {} if kwargs_factory is None else called("`kwargs_factory`", kwargs_factory, context)
-        )
+        kwargs = context_from(kwargs_factory, context, name="kwargs_factory") or {}
         try:
             invoke: Any = tool.invoke
             returned = await invoke(
@@ -232,22 +229,15 @@ def _result(name: str, returned: Any) -> ToolResult:
     listed = returned if isinstance(returned, list) else [returned]
     if not any(isinstance(part, Content) for part in listed):
         return filled_result(returned)
-    strings: list[str] = []
-    blocks: list[ContentBlock] = []
-    for part in FunctionTool.parse_result(returned):
-        if part.type == "text":
-            strings.append(part.text or "")
-        elif part.type == "data":
-            blocks.append(_block(part))
-        elif part.type == "function_approval_request":
-            return needs_its_framework(name, _FRAMEWORK, "waits for an approval")
-        else:
-            strings.append(str(part.uri or f"[{part.type}]"))
-    return filled_result(joined_text(strings), blocks)
+    parts = FunctionTool.parse_result(returned)
+    if any(part.type == "function_approval_request" for part in parts):
+        return needs_its_framework(name, _FRAMEWORK, "waits for an approval")
+    return parts_result(map(_part, parts))
 
 
-def _block(part: Content) -> ContentBlock:
-    kind = (part.media_type or "").partition("/")[0]
-    kinds: dict[str, type[DataBlock]] = {"image": Image, "audio": Audio}
-    make = kinds.get(kind, Document)
-    return make(base64.b64decode((part.uri or "").partition(",")[2]), part.media_type or "")
+def _part(part: Content) -> str | ContentBlock:
+    if part.type == "text":
+        return part.text or ""
+    if part.type == "data":
+        return data_block((part.uri or "").partition(",")[2], part.media_type or "")
+    return str(part.uri or f"[{part.type}]")

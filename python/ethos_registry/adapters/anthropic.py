@@ -5,7 +5,6 @@ Needs the extra `anthropic`.
 
 from __future__ import annotations
 
-import base64
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
@@ -15,16 +14,17 @@ from pydantic import ValidationError
 from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     argument_error,
+    data_block,
     filled_result,
     framework_tool,
-    joined_text,
+    parts_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._by_name import provider
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
-from ethos_registry.types._content import ContentBlock, Document, Image
+from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import thaw
 from ethos_registry.types._ports import ToolView
@@ -70,14 +70,12 @@ class _Shown:
 
 class _AsyncTool(_Shown, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
-        """Run one call."""
         name, context = self._definition["name"], context_from(self._context_factory)
         return self._content(await self._collector.call_alone(name, input, context=context))
 
 
 class _SyncTool(_Shown, BetaBuiltinFunctionTool):
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
-        """Run one call."""
         name, context = self._definition["name"], context_from(self._context_factory)
         return self._content(self._collector.call_sync(name, input, context=context))
 
@@ -177,21 +175,13 @@ def _execute(tool: Any, schema: dict[str, Any]) -> Any:
 def _result(returned: Any) -> ToolResult:
     if isinstance(returned, str):
         return filled_result(returned)
-    strings: list[str] = []
-    blocks: list[ContentBlock] = []
-    for part in returned:
-        block = _block(part)
-        if block is None:
-            strings.append(str(part.get("text", f"[{part.get('type')}]")))
-        else:
-            blocks.append(block)
-    return filled_result(joined_text(strings), blocks)
+    return parts_result(map(_part, returned))
 
 
-def _block(part: Any) -> ContentBlock | None:
-    """The image or document of a block that carries its data."""
+def _part(part: Any) -> str | ContentBlock:
+    """The image or document of a block that carries its data; a line for another one."""
     source = part.get("source") or {}
     if source.get("type") != "base64":
-        return None
-    make = Image if part.get("type") == "image" else Document
-    return make(base64.b64decode(source["data"]), source.get("media_type", ""))
+        return str(part.get("text", f"[{part.get('type')}]"))
+    kind = "image" if part.get("type") == "image" else "document"
+    return data_block(source["data"], source.get("media_type", ""), kind)

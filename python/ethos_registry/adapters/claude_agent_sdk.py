@@ -5,16 +5,15 @@ Needs the extra `claude-agent-sdk`.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack
 
 from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
+    data_block,
     definitions_of,
-    filled_result,
     framework_tool,
-    joined_text,
+    parts_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
@@ -23,7 +22,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._ports import ToolView
-from ethos_registry.types._result import ToolError, ToolResult
+from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
 
 with requires("the adapter for the Claude Agent SDK", "claude-agent-sdk"):
@@ -120,14 +119,13 @@ async def from_claude_agent_sdk(
 def _execute(handler: Callable[[Any], Any]) -> Any:
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         returned = await handler(args)
-        strings: list[str] = []
-        blocks: list[ContentBlock] = []
-        for part in returned.get("content", []):
-            if part.get("type") == "image":
-                blocks.append(Image(base64.b64decode(part["data"]), part["mimeType"]))
-            else:
-                strings.append(str(part.get("text", f"[{part.get('type')}]")))
-        text = joined_text(strings)
-        return ToolError(text) if returned.get("is_error") else filled_result(text, blocks)
+        parts = map(_part, returned.get("content", []))
+        return parts_result(parts, is_error=bool(returned.get("is_error")))
 
     return execute
+
+
+def _part(part: Mapping[str, Any]) -> str | ContentBlock:
+    if part.get("type") == "image":
+        return data_block(part["data"], part["mimeType"], "image")
+    return str(part.get("text", f"[{part.get('type')}]"))

@@ -5,7 +5,6 @@ Needs the extra `fastmcp`.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
@@ -16,17 +15,17 @@ from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     AsyncProgress,
     argument_error,
+    data_block,
     definitions_of,
-    filled_result,
     framework_tool,
-    joined_text,
+    parts_result,
     result_as_dict,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import Audio, ContentBlock, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
@@ -189,38 +188,22 @@ def _execute(server: FastMCP[Any], name: str, schema: dict[str, Any]) -> Any:
             if isinstance(cause, Exception) and str(cause) and str(cause) in str(error):
                 raise cause from None
             return ToolError(str(error))
-        return _result(returned)
+        parts = map(_part, returned.content)
+        return parts_result(parts, _structured(returned), is_error=returned.is_error)
 
     return execute
 
 
-def _result(returned: FastMcpResult) -> ToolResult:
-    strings: list[str] = []
-    blocks: list[ContentBlock] = []
-    for part in returned.content:
-        if isinstance(part, mcp_types.TextContent):
-            strings.append(part.text)
-        elif isinstance(part, mcp_types.ImageContent):
-            blocks.append(Image(base64.b64decode(part.data), part.mime_type))
-        elif isinstance(part, mcp_types.AudioContent):
-            blocks.append(Audio(base64.b64decode(part.data), part.mime_type))
-        else:
-            block = _resource(part)
-            if isinstance(block, str):
-                strings.append(block)
-            else:
-                blocks.append(block)
-    text = joined_text(strings)
-    return (
-        ToolError(text) if returned.is_error else filled_result(text, blocks, _structured(returned))
-    )
-
-
-def _resource(part: Any) -> ContentBlock | str:
-    """An embedded resource, or a line for what only a client can fetch."""
+def _part(part: Any) -> str | ContentBlock:
+    """Text, a block, or a line for what only a client can fetch."""
+    if isinstance(part, mcp_types.TextContent):
+        content: str = part.text
+        return content
+    if isinstance(part, mcp_types.ImageContent | mcp_types.AudioContent):
+        return data_block(part.data, part.mime_type, part.type)
     resource = getattr(part, "resource", None)
     if isinstance(resource, mcp_types.BlobResourceContents):
-        return Document(base64.b64decode(resource.blob), resource.mime_type or "")
+        return data_block(resource.blob, resource.mime_type or "", "document")
     text = getattr(resource, "text", None)
     return text if isinstance(text, str) else str(getattr(part, "uri", type(part).__name__))
 

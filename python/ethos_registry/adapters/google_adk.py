@@ -14,17 +14,18 @@ from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     AdapterTools,
     approval_names,
+    data_block,
     filled_result,
     framework_tool,
-    joined_text,
     needs_its_framework,
+    parts_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import Audio, ContentBlock
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
@@ -252,7 +253,7 @@ def _result(returned: Any) -> ToolResult:
         return filled_result(returned)
     found: list[ContentBlock] = []
     strings = [_text(part) for part in parts if not _moved(part, found)]
-    return filled_result(joined_text(strings), found)
+    return parts_result([*strings, *found])
 
 
 def _moved(value: Any, blocks: list[ContentBlock]) -> bool:
@@ -269,10 +270,7 @@ def _moved(value: Any, blocks: list[ContentBlock]) -> bool:
 def _block(part: Any) -> DataBlock | None:
     if not isinstance(part, types.Part) or part.inline_data is None or not part.inline_data.data:
         return None
-    media_type = part.inline_data.mime_type or ""
-    kinds: dict[str, type[DataBlock]] = {"image": Image, "audio": Audio}
-    make = kinds.get(media_type.partition("/")[0], Document)
-    return make(part.inline_data.data, media_type)
+    return data_block(part.inline_data.data, part.inline_data.mime_type or "")
 
 
 def _text(part: Any) -> str:

@@ -5,7 +5,6 @@ Needs the extra `langchain`.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Unpack
 
@@ -16,20 +15,19 @@ from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
     argument_error,
+    data_block,
     definitions_of,
-    filled_result,
     framework_tool,
-    joined_text,
     needs_its_framework,
+    parts_result,
     result_as_dict,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
-from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import Audio, ContentBlock, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
@@ -137,11 +135,8 @@ class RegistryTool(BaseTool):
         if not result.ok:
             raise ToolException(sent_parts(result, lambda block: False)[0])
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
-        if not blocks:
-            return text, result_as_dict(result)
-        return [{"type": "text", "text": text}, *map(_content_block, blocks)], result_as_dict(
-            result
-        )
+        parts = [{"type": "text", "text": text}, *map(_content_block, blocks)]
+        return parts if blocks else text, result_as_dict(result)
 
 
 def _run_of(runtime: ToolRuntime | None) -> object | None:
@@ -243,9 +238,7 @@ def _execute(tool: BaseTool, config_factory: Callable[[ToolContext], Any] | None
     schema = _schema_of(tool)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
-        config = (
-            None if config_factory is None else called("`config_factory`", config_factory, context)
-        )
+        config = context_from(config_factory, context, name="config_factory")
         call = {"type": "tool_call", "name": tool.name, "args": args, "id": context.tool_call_id}
         try:
             message = await tool.ainvoke(call, config)
@@ -266,20 +259,13 @@ def _execute(tool: BaseTool, config_factory: Callable[[ToolContext], Any] | None
 
 def _result(message: ToolMessage) -> ToolResult:
     content = message.content
-    parts = [content] if isinstance(content, str) else content
-    blocks = [block for part in parts if (block := _block(part)) is not None]
-    strings = [part if isinstance(part, str) else part.get("text", "") for part in parts]
-    text = joined_text([str(string) for string in strings])
-    if message.status == "error":
-        return ToolError(text)
+    parts: list[str | ContentBlock] = []
+    for part in [content] if isinstance(content, str) else content:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        parts.append(str(part.get("text", "")))
+        if isinstance(data := part.get("base64"), str):
+            parts.append(data_block(data, part.get("mime_type") or "", str(part.get("type"))))
     artifact = message.artifact if isinstance(message.artifact, dict) else None
-    return filled_result(text, blocks, artifact)
-
-
-def _block(part: Any) -> ContentBlock | None:
-    """The image, document or recording of a content block with its data."""
-    if not isinstance(part, dict) or not isinstance(data := part.get("base64"), str):
-        return None
-    kinds: dict[str, type[Image | Document | Audio]] = {"image": Image, "audio": Audio}
-    make = kinds.get(str(part.get("type")), Document)
-    return make(base64.b64decode(data), part.get("mime_type") or "")
+    return parts_result(parts, artifact, is_error=message.status == "error")

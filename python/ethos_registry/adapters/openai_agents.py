@@ -5,7 +5,6 @@ Needs the extra `openai-agents`.
 
 from __future__ import annotations
 
-import base64
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable
@@ -18,19 +17,19 @@ from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
     argument_error,
+    data_block,
     definitions_of,
     filled_result,
     framework_tool,
-    joined_text,
     needs_its_framework,
+    parts_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
-from ethos_registry.types._blocking import called
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import Audio, ContentBlock, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
@@ -195,9 +194,7 @@ def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] |
             return needs_its_framework(tool.name, "the OpenAI Agents SDK", "waits for an approval")
         text = json.dumps(args)
         ctx = AgentsToolContext(
-            context=None
-            if context_factory is None
-            else called("`context_factory`", context_factory, context),
+            context=context_from(context_factory, context),
             tool_name=tool.name,
             tool_call_id=context.tool_call_id,
             tool_arguments=text,
@@ -221,25 +218,17 @@ def _result(returned: Any) -> ToolResult:
     models = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
     if not parts or not all(isinstance(part, models) for part in parts):
         return filled_result(returned)
-    strings: list[str] = []
-    blocks: list[ContentBlock] = []
-    for part in parts:
-        if isinstance(part, ToolOutputText):
-            strings.append(part.text)
-            continue
-        is_image = isinstance(part, ToolOutputImage)
-        data = part.image_url if is_image else part.file_data
-        block = _block(data, Image if is_image else Document)
-        if block is None:
-            strings.append(str(data or getattr(part, "file_url", None) or part.file_id))
-        else:
-            blocks.append(block)
-    return filled_result(joined_text(strings), blocks)
+    return parts_result(map(_part, parts))
 
 
-def _block(data: str | None, make: type[Image | Document]) -> ContentBlock | None:
-    """The block of a `data:` URL."""
+def _part(part: Any) -> str | ContentBlock:
+    """Text, the block of a `data:` URL, or another place as a line."""
+    if isinstance(part, ToolOutputText):
+        text: str = part.text
+        return text
+    is_image = isinstance(part, ToolOutputImage)
+    data = part.image_url if is_image else part.file_data
     if data is None or not data.startswith("data:"):
-        return None
+        return str(data or getattr(part, "file_url", None) or part.file_id)
     media_type, _, encoded = data.removeprefix("data:").partition(";base64,")
-    return make(base64.b64decode(encoded), media_type)
+    return data_block(encoded, media_type, "image" if is_image else "document")

@@ -21,6 +21,7 @@ from ethos_registry.adapters._framework_tools import (
     AsyncProgress,
     approval_names,
     argument_error,
+    data_block,
     filled_result,
     framework_tool,
     needs_its_framework,
@@ -28,11 +29,10 @@ from ethos_registry.adapters._framework_tools import (
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
-from ethos_registry.providers._wire_format import sent_parts
+from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
@@ -186,7 +186,7 @@ class RegistryToolset(AbstractToolset[Any]):
         return ToolFailed(text)
 
 
-def _binary(block: Image | Document | Audio) -> BinaryContent:
+def _binary(block: DataBlock) -> BinaryContent:
     return BinaryContent(block.data_bytes, media_type=block.media_type)
 
 
@@ -286,21 +286,12 @@ def _result(returned: Any) -> ToolResult:
         returned = [returned]
     if not isinstance(returned, list | tuple):
         return filled_result(returned, structured=structured)
-    blocks = [_block(part) for part in returned if isinstance(part, BinaryContent)]
-    if not blocks:
-        are_text = bool(returned) and all(isinstance(part, str) for part in returned)
-        is_added = structured is not None or are_text
-        value = "\n".join(returned) if are_text and is_added else returned
-        return filled_result(value, structured=structured)
+    blocks = [
+        data_block(part.data, part.media_type)
+        for part in returned
+        if isinstance(part, BinaryContent)
+    ]
     rest = [part for part in returned if not isinstance(part, BinaryContent)]
-    if all(isinstance(part, str) for part in rest):
+    if returned and all(isinstance(part, str) for part in rest):
         return filled_result("\n".join(rest), blocks, structured)
-    return filled_result(rest, blocks, structured)
-
-
-def _block(part: BinaryContent) -> ContentBlock:
-    if part.is_image:
-        return Image(part.data, part.media_type)
-    if part.is_audio:
-        return Audio(part.data, part.media_type)
-    return Document(part.data, part.media_type)
+    return filled_result(rest if blocks else returned, blocks, structured)
