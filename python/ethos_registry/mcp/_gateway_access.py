@@ -29,12 +29,15 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
-    if host == "localhost":
-        return True
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None
 
 
 class Access:
@@ -85,7 +88,7 @@ class Access:
             return False
         if name in self._names:
             return True
-        return not is_loopback(self._host) and _is_address(name)
+        return not is_loopback(self._host) and _address(name) is not None
 
 
 def _host_name(url: str) -> str | None:
@@ -96,14 +99,6 @@ def _host_name(url: str) -> str | None:
         return None if "@" in parts.netloc else parts.hostname
     except ValueError:
         return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 # Standard input and output for one protocol alone: nothing else can write to it.

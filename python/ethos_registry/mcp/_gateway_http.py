@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -13,8 +13,8 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Mount
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -85,22 +85,9 @@ def http_app(
     if len(managers) == 1:
         paths["/mcp"] = next(iter(managers.values()))
 
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        denial = access.denial(Headers(scope=scope))
-        if denial is not None:
-            extra = {"WWW-Authenticate": "Bearer"} if denial.status == 401 else None
-            response = PlainTextResponse(f"{denial.reason}\n", denial.status, extra)
-            await response(scope, receive, send)
-            return
+    async def find(scope: Scope) -> ASGIApp:
         manager = paths.get(_path_in(scope))
-        if manager is None:
-            known = " ".join(path_of(each) for each in served)
-            response = PlainTextResponse(f"Not found. There is: {known}\n", 404)
-            await response(scope, receive, send)
-            return
-        await manager.handle_request(scope, _in_time(receive), send)
+        return _not_found(map(path_of, served)) if manager is None else manager.handle_request
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -110,7 +97,7 @@ def http_app(
             await stack.enter_async_context(running())
             yield
 
-    return Starlette(routes=[Mount("/", app=handle)], lifespan=lifespan)
+    return _application(access, find, lifespan)
 
 
 def users_app(
@@ -120,22 +107,8 @@ def users_app(
 ) -> Starlette:
     """An application of `/mcp`, where each user has its own tools."""
 
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        denial = access.denial(Headers(scope=scope))
-        if denial is not None:
-            response: Response = PlainTextResponse(f"{denial.reason}\n", denial.status)
-            await response(scope, receive, send)
-        elif _path_in(scope) != "/mcp":
-            response = PlainTextResponse("Not found. There is: /mcp\n", 404)
-            await response(scope, receive, send)
-        else:
-            found = await users.find(scope)
-            if isinstance(found, Response):
-                await found(scope, receive, send)
-            else:
-                await found.handle(scope, _in_time(receive), send)
+    async def find(scope: Scope) -> ASGIApp:
+        return await users.find(scope) if _path_in(scope) == "/mcp" else _not_found(["/mcp"])
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -145,7 +118,33 @@ def users_app(
             finally:
                 await users.close()
 
-    return Starlette(routes=[*users.routes(), Mount("/", app=handle)], lifespan=lifespan)
+    return _application(access, find, lifespan, users.routes())
+
+
+def _not_found(paths: Iterable[str]) -> ASGIApp:
+    return PlainTextResponse(f"Not found. There is: {' '.join(paths)}\n", 404)
+
+
+def _application(
+    access: Access,
+    find: Callable[[Scope], Awaitable[ASGIApp]],
+    lifespan: Callable[[Starlette], contextlib.AbstractAsyncContextManager[None]],
+    routes: Iterable[Route] = (),
+) -> Starlette:
+    """An application of what `find` has for each request that is not denied."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        denial = access.denial(Headers(scope=scope))
+        if denial is None:
+            answer = await find(scope)
+        else:
+            extra = {"WWW-Authenticate": "Bearer"} if denial.status == 401 else None
+            answer = PlainTextResponse(f"{denial.reason}\n", denial.status, extra)
+        await answer(scope, _in_time(receive), send)
+
+    return Starlette(routes=[*routes, Mount("/", app=handle)], lifespan=lifespan)
 
 
 def _path_in(scope: Scope) -> str:
@@ -180,12 +179,10 @@ class _Connection(_Protocol):  # type: ignore[misc]
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first request."""
         super().connection_made(transport)
         self._await_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of an unfinished request."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._await_headers()
@@ -193,7 +190,6 @@ class _Connection(_Protocol):  # type: ignore[misc]
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
         self._stop_waiting()
         super().connection_lost(exc)
 

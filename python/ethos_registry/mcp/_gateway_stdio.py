@@ -90,6 +90,7 @@ async def _chunks(descriptor: int) -> AsyncIterator[bytes]:
 
 
 async def _readable(descriptor: int) -> None:
+    """As `anyio.wait_readable`, which never returns for a pipe of Windows; this raises."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)  # only while waiting: it is called again and again
@@ -145,7 +146,7 @@ async def _write(descriptor: int, data: bytes) -> None:
     is_ready = _ready_check(descriptor)
     while view:
         if not is_ready():
-            await _writable(descriptor)
+            await anyio.wait_writable(descriptor)
         view = view[os.write(descriptor, view[:WRITE_BYTES]) :]
 
 
@@ -155,13 +156,3 @@ def _ready_check(descriptor: int) -> Callable[[], bool]:
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     return lambda: bool(poll.poll(0))
-
-
-async def _writable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_writer(descriptor, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_writer(descriptor)

@@ -19,7 +19,7 @@ from pydantic import AnyHttpUrl
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ethos_registry.mcp._gateway_session import ServedPersonality
 from ethos_registry.mcp._sdk_private import private_attribute
@@ -54,7 +54,6 @@ class _ServedUser:
             self.ready.set()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         self._requests += 1
         try:
             await self.ready.wait()
@@ -70,7 +69,6 @@ class _ServedUser:
         return not self._requests and sessions is not None and not sessions
 
     async def close(self) -> None:
-        """End calls and sessions."""
         await self.served.stop()
         self._stop.set()
         await asyncio.wait([self.task])
@@ -104,8 +102,8 @@ class ServedUsers:
             list(self._users.required_scopes) or None,
         )
 
-    async def find(self, scope: Scope) -> _ServedUser | Response:
-        """The server of the user who sends a request, or the refusal of the request."""
+    async def find(self, scope: Scope) -> ASGIApp:
+        """What serves the user who sends a request, or the refusal of the request."""
         connection = HTTPConnection(scope)
         try:
             verified = await self._backend.authenticate(connection)
@@ -135,11 +133,11 @@ class ServedUsers:
 
     async def _user(
         self, principal: tuple[Any, ...], personality: Personality, fields: Mapping[str, Any]
-    ) -> _ServedUser | Response:
+    ) -> ASGIApp:
         while True:
             found = self._found.get(principal)
             if found is not None and found.served.personality == personality:
-                return found
+                return found.handle
             if found is not None:
                 await self._end(principal)  # the user's rights have changed
             elif len(self._found) < self._users.max_users:
@@ -151,7 +149,7 @@ class ServedUsers:
         user = ":".join(str(part) for part in principal if part is not None)
         served = self._make(personality, {"session_key": f"mcp:{user}", **fields})
         found = self._found[principal] = _ServedUser(served, self._make_sessions(served))
-        return found
+        return found.handle
 
     async def _end(self, principal: tuple[Any, ...]) -> None:
         found = self._found.pop(principal, None)
@@ -167,6 +165,5 @@ class ServedUsers:
         return Response(body, status, headers, media_type="application/json")
 
     async def close(self) -> None:
-        """End the sessions of all users."""
         found, self._found = list(self._found.values()), {}
         await asyncio.gather(*(one.close() for one in found), return_exceptions=True)

@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
@@ -81,31 +82,25 @@ _DRAIN_SECONDS = 0.2
 """What a server wrote before it exited is still read for that long."""
 
 
+@dataclass(eq=False, repr=False)  # it holds secrets
 class StdioTransport:
     """The streams that the SDK's client reads and writes, over the pipes of one process.
 
     Lines are joined once, so that a message of 10 MB costs ten times one of 1 MB.
     """
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        directory: str | None,
-        log: LogFile,
-        on_lost: Callable[[], object],
-    ) -> None:
-        self._argv = argv
-        self._environment = environment
-        self._directory = directory
-        self._log = log
-        self._on_lost = on_lost
-        self._is_closing = self._ended_itself = False
-        self.is_initialized = False
-        """Whether the server has answered; one that never did gets no time to exit by itself."""
-        self.process: SupervisedProcess | None = None
-        self._probe: _Probe | None = None
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    directory: str | None
+    log: LogFile
+    on_lost: Callable[[], object]
+    is_initialized: bool = False
+    """Whether the server has answered; one that never did gets no time to exit by itself."""
+    process: SupervisedProcess | None = None
+
+    _probe: _Probe | None = None
+    _is_closing: bool = False
+    _ended_itself: bool = False
 
     @property
     def was_probed(self) -> bool:
@@ -119,9 +114,9 @@ class StdioTransport:
         loop = self._loop = asyncio.get_running_loop()
         self._exited, self._ended = asyncio.Event(), asyncio.Event()
         process = self.process = start_supervised(
-            self._argv,
-            directory=self._directory,
-            environment=self._environment,
+            self.argv,
+            directory=self.directory,
+            environment=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -134,20 +129,21 @@ class StdioTransport:
         self._transports: list[asyncio.BaseTransport] = []
         # The client does not close what it reads if it is cancelled before it begins.
         send, self._receive = anyio.create_memory_object_stream[Any](math.inf)
-        self._reader = _LineReader(send, self._log, self._lost)
+        self._reader = _LineReader(send, self.log, self._lost)
         try:
             pipe = _given_to(loop, process.stdout)
             reading, _ = await loop.connect_read_pipe(lambda: self._reader, pipe)
             self._transports.append(reading)
             pipe = _given_to(loop, process.stderr)
-            logging, _ = await loop.connect_read_pipe(lambda: _LogReader(self._log), pipe)
+            logging, _ = await loop.connect_read_pipe(lambda: _LogReader(self.log), pipe)
             self._transports.append(logging)
             pipe = _given_to(loop, process.stdin)
-            writing, flow = await loop.connect_write_pipe(_Flow, pipe)
+            probe = self._probe = _Probe(self._reader.answer)
+            writing, self._writer = await loop.connect_write_pipe(
+                lambda: _LineWriter(probe.sent), pipe
+            )
             self._transports.append(writing)
-            self._probe = _Probe(self._reader.answer)
-            self._reader.on_line = self._probe.answered
-            self._writer = _LineWriter(writing, flow, self._probe.sent)
+            self._reader.on_line = probe.answered
             process.on_exit(self._from_thread(self._program_exited))
             process.on_end(self._from_thread(self._ended.set))
         except BaseException:
@@ -247,7 +243,7 @@ class StdioTransport:
     def _lost(self) -> None:
         """The server cannot answer any more: calls are refused before the callers wake up."""
         if not self._is_closing:
-            self._on_lost()
+            self.on_lost()
         self._reader.close()
 
 
@@ -316,15 +312,12 @@ class _LineReader(asyncio.Protocol):
         """Called at the first message."""
         self.problem = ""
         """Why nothing more is read, if that is not the server's end."""
-        self._transport: asyncio.ReadTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport, to pause it."""
         # Not checked by its class: uvloop's transports have none of asyncio's.
         self._transport = cast("asyncio.ReadTransport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take a piece of any length."""
         if self._is_closed:
             return
         start = 0
@@ -348,7 +341,6 @@ class _LineReader(asyncio.Protocol):
             self._pause()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The server has closed its output."""
         if not self._is_closed:
             self.problem = "it closed its standard output"
         self._on_end()
@@ -374,25 +366,21 @@ class _LineReader(asyncio.Protocol):
             self.answer(message)
 
     def answer(self, message: Any) -> None:
-        """Give the client a message."""
         with contextlib.suppress(*self._gone):
             self._send.send_nowait(self._message(message))
 
     def _pause(self) -> None:
-        transport = self._transport
-        if transport is None or not transport.is_reading():
-            return
-        transport.pause_reading()
-        asyncio.get_running_loop().call_later(_RESUME_SECONDS, self._resume)
+        if self._transport.is_reading():
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_later(_RESUME_SECONDS, self._resume)
 
     def _resume(self) -> None:
-        transport = self._transport
-        if transport is None or transport.is_closing():
+        if self._transport.is_closing():
             return
         if not self._is_closed and self._send.statistics().current_buffer_used > _MAX_WAITING:
             asyncio.get_running_loop().call_later(_RESUME_SECONDS, self._resume)
         else:
-            transport.resume_reading()
+            self._transport.resume_reading()
 
 
 class _LogReader(asyncio.Protocol):
@@ -402,56 +390,42 @@ class _LogReader(asyncio.Protocol):
         self._log = log
 
     def data_received(self, data: bytes) -> None:
-        """Into the file."""
         self._log.write(data)
 
 
-class _Flow(asyncio.BaseProtocol):
-    """Whether standard input takes more."""
+class _LineWriter(asyncio.BaseProtocol):
+    """Standard input: its pipe's protocol, and the stream that the client writes to."""
 
-    def __init__(self) -> None:
-        self.may_write = asyncio.Event()
-        self.may_write.set()
-        self.is_lost = False
-
-    def pause_writing(self) -> None:
-        """The buffer is full."""
-        self.may_write.clear()
-
-    def resume_writing(self) -> None:
-        """The buffer has room."""
-        self.may_write.set()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        """The server has closed its input."""
-        self.is_lost = True
-        self.may_write.set()
-
-
-class _LineWriter:
-    """Standard input as the stream that the client writes to."""
-
-    def __init__(
-        self,
-        transport: asyncio.WriteTransport,
-        flow: _Flow,
-        on_first: Callable[[Any], object],
-    ) -> None:
+    def __init__(self, on_first: Callable[[Any], object]) -> None:
         from anyio import BrokenResourceError
 
         self._on_first: Callable[[Any], object] | None = on_first
         self._broken = BrokenResourceError
-        self._transport = transport
-        self._flow = flow
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+        self._is_lost = False
         self._lines: list[str] = []
         self._call_soon = asyncio.get_running_loop().call_soon
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._is_lost = True
+        self._may_write.set()
 
     async def send(self, item: SessionMessage) -> None:
         """Write one message; waits while the server does not read.
 
         The messages of one turn of the event loop, such as the calls of a batch, are one write.
         """
-        if self._flow.is_lost or self._transport.is_closing():
+        if self._is_lost or self._transport.is_closing():
             raise self._broken
         if self._on_first is not None:
             self._on_first(item.message)
@@ -459,8 +433,8 @@ class _LineWriter:
         if not self._lines:
             self._call_soon(self._write)
         self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))
-        if not self._flow.may_write.is_set():
-            await self._flow.may_write.wait()
+        if not self._may_write.is_set():
+            await self._may_write.wait()
 
     def _write(self) -> None:
         lines, self._lines = self._lines, []
@@ -472,13 +446,12 @@ class _LineWriter:
         """Wait until everything is written, for a time."""
         self._write()
         end = asyncio.get_running_loop().time() + seconds
-        while self._transport.get_write_buffer_size() and not self._flow.is_lost:
+        while self._transport.get_write_buffer_size() and not self._is_lost:
             if asyncio.get_running_loop().time() > end:
                 return
             await asyncio.sleep(0.01)
 
     def abort(self) -> None:
-        """Close standard input."""
         _abort(self._transport)
 
     async def aclose(self) -> None:
