@@ -16,7 +16,8 @@ from ethos_registry.mcp import (
     McpSampling,
     McpServer,
 )
-from ethos_registry.mcp._callbacks import ServerCallbacks, message_fields
+from ethos_registry.mcp._callbacks import ServerCallbacks
+from ethos_registry.mcp._server_text import cleaned_fields
 from mcp_bridge_tools import call, view
 
 pytest.importorskip("mcp", reason="the bridge needs the extra mcp")
@@ -202,12 +203,12 @@ async def test_keys_and_data_of_messages_are_cleaned() -> None:
     content = TextContent.model_validate(
         {"type": "text", "text": "x", "annotations": annotations, "_meta": {f"c{HIDDEN}": "d"}}
     )
-    fields = message_fields(SamplingMessage(role="user", content=content))
+    fields = cleaned_fields(SamplingMessage(role="user", content=content))
     assert "\u200b" not in str(fields)
     assert "im_start" not in str(fields)
     image = {"type": "image", "data": "iVBORw0KGgo=" * 30_000, "mimeType": "image/png"}
     message = SamplingMessage.model_validate({"role": "user", "content": image})
-    assert message_fields(message)["content"] == image
+    assert cleaned_fields(message)["content"] == image
 
 
 async def test_a_server_asks_a_model_only_if_the_program_allows_it() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.capabilities._secrets import EnvironmentSecrets, SecretSource
@@ -18,7 +19,6 @@ from ethos_registry.mcp._callbacks import (
     McpSampling,
     ServerCallbacks,
     checked_roots,
-    message_fields,
 )
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
@@ -33,19 +33,19 @@ from ethos_registry.mcp._definitions import (
 )
 from ethos_registry.mcp._resources import (
     McpPrompt,
+    McpRequestError,
     McpResource,
     completions,
     fenced_instructions,
     list_prompts,
     list_resources,
     read_resource,
-    request_errors,
 )
 from ethos_registry.mcp._server import McpServer, read_config
+from ethos_registry.mcp._server_text import cleaned_fields, one_line
 from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.mcp._tools import (
     AttachedRegistry,
-    BridgedTool,
     ChangePolicy,
     ToolSet,
     server_problems,
@@ -64,6 +64,9 @@ from ethos_registry.types._settings import (
     setting,
     setting_names,
 )
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
 
 # The keywords of a bridge.
 
@@ -119,8 +122,12 @@ def _named(servers: list[McpServer], name: str) -> McpServer:
     for server in servers:
         if name in (server.name, portable_name(server.name, "tool").split("__")[1]):
             return server
-    known = ", ".join(server.name for server in servers) or "none"
-    raise ConfigError(f"unknown MCP server {name!r}; there are: {known}")
+    raise _unknown(name, [server.name for server in servers])
+
+
+def _unknown(server: str, known: Iterable[str]) -> ConfigError:
+    shown = ", ".join(known) or "none"
+    return ConfigError(f"unknown MCP server {server!r}; there are: {shown}")
 
 
 @_checks.checked_class
@@ -273,7 +280,7 @@ class McpBridge:
             server,
             settings.secrets,
             LogFile(path),
-            lambda listing: self._take(name, listing),
+            lambda listing: self._update(name, listing),
             ServerCallbacks(name, settings.on_elicitation, settings.on_sampling, settings.roots),
         )
         self._connections[name] = connection
@@ -330,14 +337,10 @@ class McpBridge:
 
         An approval filter may ask for a person's consent where `destructive` is true.
         """
-        tool = self._find(name)
-        return None if tool is None else tool.annotations
-
-    def _find(self, name: str) -> BridgedTool | None:
         for tools in self._sets.values():
             for tool in tools.tools.values():
                 if tool.name == name:
-                    return tool
+                    return tool.annotations
         return None
 
     # Beside tools
@@ -361,42 +364,46 @@ class McpBridge:
         Raises, as the methods below: `ConfigError` if the server is not connected, and
         `McpRequestError` if it answers with an error.
         """
-        client = self._connection(server).client
-        with request_errors(server):
+        with self._asking(server) as client:
             return await list_resources(client, server)
 
     async def read_resource(self, server: str, uri: str) -> ToolResult:
         """The contents of a resource, as those of a result that embeds it."""
-        client = self._connection(server).client
-        with request_errors(server):
+        with self._asking(server) as client:
             return await read_resource(client, uri)
 
     async def prompts(self, server: str) -> list[McpPrompt]:
         """The prompts of a server."""
-        client = self._connection(server).client
-        with request_errors(server):
+        with self._asking(server) as client:
             return await list_prompts(client, server)
 
     async def prompt(
         self, server: str, name: str, arguments: Mapping[str, str] | None = None
     ) -> list[dict[str, Any]]:
         """The messages of a prompt, `{role, content}`; treat them as the server's words."""
-        client = self._connection(server).client
-        with request_errors(server):
+        with self._asking(server) as client:
             answer = await client.get_prompt(name, dict(arguments or {}))
-        return list(map(message_fields, answer.messages))
+        return list(map(cleaned_fields, answer.messages))
 
     async def complete(
         self, place: McpPrompt | McpResource, argument: str, value: str
     ) -> list[str]:
         """What the server of a prompt or template proposes for an argument that begins so."""
-        client = self._connection(place.server).client
-        with request_errors(place.server):
+        with self._asking(place.server) as client:
             return await completions(client, place, argument, value)
 
-    def _connection(self, server: str) -> Connection:
+    @contextlib.contextmanager
+    def _asking(self, server: str) -> Iterator[Client]:
+        """The client of a server; every error of the SDK or of the server is one of ours."""
         [connection] = self._chosen(server)
-        return connection
+        client = connection.client
+        try:
+            yield client
+        except Exception as error:  # the SDK raises errors of several kinds for invalid answers
+            text = one_line(str(error), 500) or type(error).__name__
+            raise McpRequestError(
+                f"MCP server {server!r} did not answer the request: {text}"
+            ) from None
 
     # Registries
 
@@ -440,22 +447,17 @@ class McpBridge:
         if server is None:
             return list(self._connections.values())
         if server not in self._connections:
-            known = ", ".join(self._connections) or "none"
-            raise ConfigError(f"unknown MCP server {server!r}; there are: {known}")
+            raise _unknown(server, self._connections)
         return [self._connections[server]]
 
-    def _take(self, name: str, listing: ServerTools) -> None:
-        before = self._definitions(name)
-        self._sets[name].take(listing)
-        self._publish(name, before)
-
-    def _definitions(self, name: str) -> dict[str, BridgedTool]:
-        return {tool.name: tool for tool in self._sets[name].tools.values()}
-
-    def _publish(self, name: str, before: Mapping[str, BridgedTool]) -> None:
+    def _update(self, name: str, listing: ServerTools | None = None) -> None:
+        """Make the tools of a server by a new listing, or by the pins as they are now."""
+        tools = self._sets[name]
+        before = {tool.name: tool for tool in tools.tools.values()}
+        tools.update(listing)
         for attached in self._attached:
-            attached.update(name, self._sets[name].tools)
-        now = self._definitions(name)
+            attached.update(name, tools.tools)
+        now = {tool.name: tool for tool in tools.tools.values()}
         change = ToolsChanged(
             name,
             tuple(sorted(now.keys() - before.keys())),
@@ -495,7 +497,7 @@ class McpBridge:
             if listed is not None:
                 self._settings.pins.pin(name, listed.values())
                 count += len(listed)
-                self._apply(name)
+                self._update(name)
         self._settings.pins.save()
         return count
 
@@ -524,10 +526,5 @@ class McpBridge:
             else:
                 self._settings.pins.forget(server, name)
         self._settings.pins.save()
-        self._apply(server)
+        self._update(server)
         return chosen
-
-    def _apply(self, name: str) -> None:
-        before = self._definitions(name)
-        self._sets[name].apply()
-        self._publish(name, before)

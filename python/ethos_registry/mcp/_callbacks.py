@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from ethos_registry.mcp._server_text import (
     cleaned,
+    cleaned_fields,
     cleaned_metadata,
     is_clean,
     one_line,
-    without_hidden,
 )
 from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
@@ -55,34 +55,26 @@ class McpSampling:
     temperature: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class ServerCallbacks:
     """The functions of a bridge as the SDK's client calls them, for one server.
 
     A request is refused if its function raises, or answers with a value of the wrong kind.
     """
 
-    __slots__ = ("_elicit", "_roots", "_sample", "_server")
-
-    def __init__(
-        self,
-        server: str,
-        elicit: Callable[[McpElicitation], Any] | None,
-        sample: Callable[[McpSampling], Any] | None,
-        roots: Sequence[str],
-    ) -> None:
-        self._server = server
-        self._elicit = elicit
-        self._sample = sample
-        self._roots = roots
+    server: str
+    elicit: Callable[[McpElicitation], Any] | None = None
+    sample: Callable[[McpSampling], Any] | None = None
+    roots: Sequence[str] = ()
 
     def options(self) -> dict[str, Any]:
         """The keywords of the SDK's client; what is not given is not offered to the server."""
         found: dict[str, Any] = {"logging_callback": self._log}
-        if self._elicit is not None:
+        if self.elicit is not None:
             found["elicitation_callback"] = self._elicitation
-        if self._sample is not None:
+        if self.sample is not None:
             found["sampling_callback"] = self._sampling
-        if self._roots:
+        if self.roots:
             found["list_roots_callback"] = self._list_roots
         return found
 
@@ -95,13 +87,13 @@ class ServerCallbacks:
         schema = getattr(params, "requested_schema", None) or {}
         fields = schema.get("properties") if isinstance(schema, Mapping) else None
         request = McpElicitation(
-            self._server,
+            self.server,
             cleaned(params.message, _MAX_MESSAGE_CHARS),
             {name: cleaned_metadata(field) for name, field in cleaned_metadata(fields).items()},
             tuple(one_line(str(name)) for name in dict(schema).get("required") or ()),
             url,
         )
-        answer = await self._asked(self._elicit, request)
+        answer = await self._asked(self.elicit, request)
         if isinstance(answer, Mapping):
             return ElicitResult(action="accept", content=None if request.url else dict(answer))
         return ElicitResult(action="decline" if answer is None else "cancel")
@@ -110,13 +102,13 @@ class ServerCallbacks:
         from mcp_types import INVALID_REQUEST, CreateMessageResult, ErrorData, TextContent
 
         request = McpSampling(
-            self._server,
-            tuple(map(message_fields, params.messages)),
+            self.server,
+            tuple(map(cleaned_fields, params.messages)),
             None if params.system_prompt is None else cleaned(params.system_prompt, 20_000),
             min(params.max_tokens, _MAX_TOKENS),
             params.temperature,
         )
-        answer = await self._asked(self._sample, request)
+        answer = await self._asked(self.sample, request)
         if not isinstance(answer, str):
             return ErrorData(code=INVALID_REQUEST, message="the request was declined")
         content = TextContent(type="text", text=answer)
@@ -125,29 +117,21 @@ class ServerCallbacks:
     async def _list_roots(self, context: Any) -> Any:
         from mcp_types import ListRootsResult
 
-        return ListRootsResult.model_validate({"roots": [{"uri": uri} for uri in self._roots]})
+        return ListRootsResult.model_validate({"roots": [{"uri": uri} for uri in self.roots]})
 
     async def _asked(self, function: Callable[[Any], Any] | None, request: Any) -> Any:
         assert function is not None
+        what = f"the answer to a request of MCP server `{self.server}`"
         try:
-            what = f"the answer to a request of MCP server `{self._server}`"
             return await awaited(partial(report_blocking, what), function, request)
         except Exception:
-            _logger.exception("the answer to a request of MCP server `%s` raised", self._server)
+            _logger.exception("%s raised", what)
             return None
 
     async def _log(self, params: Any) -> None:
         level = _LEVELS.get(params.level, logging.ERROR)
         if _logger.isEnabledFor(level):
-            _logger.log(level, "MCP server `%s`: %s", self._server, one_line(str(params.data), 500))
-
-
-def message_fields(message: Any) -> dict[str, Any]:
-    """`{role, content}` of a message of a server, cleaned."""
-    fields: dict[str, Any] = without_hidden(
-        message.model_dump(mode="json", by_alias=True, exclude_none=True)
-    )
-    return fields
+            _logger.log(level, "MCP server `%s`: %s", self.server, one_line(str(params.data), 500))
 
 
 def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:

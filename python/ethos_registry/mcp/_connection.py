@@ -21,12 +21,15 @@ from ethos_registry.mcp._definitions import (
     ServerTools,
     list_tools,
 )
-from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITION, pages
-from ethos_registry.mcp._results import (
-    ConnectionLostError,
-    NotSentError,
-    was_lost,
+from ethos_registry.mcp._resources import (
+    READ_RESOURCE,
+    READ_RESOURCE_DEFINITION,
+    list_items,
+    list_resources,
+    read_resource,
+    resource_lines,
 )
+from ethos_registry.mcp._results import ConnectionLostError, NotSentError, was_lost
 from ethos_registry.mcp._server import McpServer, Scrubber, resolved
 from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
@@ -63,7 +66,7 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
                 return
         elif response.status_code >= 400 and not kind.startswith("application/json"):
             response.headers["content-type"] = "application/json"
-            response.aread = _status_body(response)
+            response._content = _status_error(response.status_code)  # so it is not read
             return
         if kind.startswith("application/json"):
             response.aread = _bounded_body(response, max_bytes)
@@ -128,15 +131,6 @@ def _without_deep_lines(response: Any) -> Any:
     return read
 
 
-def _status_body(response: Any) -> Any:
-    async def read() -> bytes:
-        response._content = _status_error(response.status_code)
-        content: bytes = response.content
-        return content
-
-    return read
-
-
 def _bounded_body(response: Any, max_bytes: int) -> Any:
     """Reads a body, decoded, up to a size."""
     import httpx2
@@ -176,59 +170,24 @@ _EXTRA_READ_SECONDS = 30.0
 _NO_LIMIT_SECONDS = 1e7
 
 
-def open_transport(
-    server: McpServer,
-    secrets: SecretSource,
-    scrub: Scrubber,
-    log: LogFile,
-    on_lost: Callable[[], object],
-) -> Any:
-    """What the SDK's client takes as its server: a new one for each connection."""
-    if server.transport == "in-process":
-        return server.server
-    given, server = server, server.expanded()
-    for before, after in zip((*given.args, given.url), (*server.args, server.url), strict=True):
-        if before is not None and after is not None and before != after:
-            scrub.learn({before: before}, {before: after})
-    if server.transport == "stdio":
-        from mcp.client.stdio import get_default_environment
-
-        variables = resolved(server.env, secrets, server)
-        scrub.learn(server.env, variables)
-        assert server.command is not None
-        return StdioTransport(
-            [server.command, *server.args],
-            environment=get_default_environment() | variables,
-            directory=server.cwd,
-            log=log,
-            on_lost=on_lost,
-        )
-    headers = resolved(server.headers, secrets, server)
-    scrub.learn(server.headers, headers)
-    return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
-
-
 @contextlib.asynccontextmanager
 async def _http(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     assert server.url is not None
-    async with contextlib.AsyncExitStack() as stack:
-        client = server.http_client
-        if client is None:
-            client = await stack.enter_async_context(
-                httpx2.AsyncClient(
-                    headers=dict(headers),
-                    timeout=httpx2.Timeout(_HTTP_SECONDS, read=_read_seconds(server)),
-                )
-            )
-        await stack.enter_async_context(checked_responses(client, MAX_LINE_BYTES))
-        yield await stack.enter_async_context(
-            streamable_http_client(
-                server.url, http_client=client, max_sse_event_size=MAX_LINE_BYTES
-            )
-        )
+    timeout = httpx2.Timeout(_HTTP_SECONDS, read=_read_seconds(server))
+    own: Any = contextlib.nullcontext(server.http_client)
+    if server.http_client is None:
+        own = httpx2.AsyncClient(headers=dict(headers), timeout=timeout)
+    async with (
+        own as client,
+        checked_responses(client, MAX_LINE_BYTES),
+        streamable_http_client(
+            server.url, http_client=client, max_sse_event_size=MAX_LINE_BYTES
+        ) as streams,
+    ):
+        yield streams
 
 
 def _sse(server: McpServer, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
@@ -274,7 +233,7 @@ class Connection:
         """What the server said of itself when it was connected last; not cleaned."""
         self._listings: dict[str, list[Any]] = {}
         """What was listed beside tools, until it changes."""
-        self._callbacks = callbacks or ServerCallbacks(server.name, None, None, ())
+        self._callbacks = callbacks or ServerCallbacks(server.name)
         self.scrub = Scrubber()
         self.refresh_problem = ""
         self.log = log
@@ -283,13 +242,16 @@ class Connection:
         self._client: Client | None = None
         self._transport: Any = None
         self._requests: OpenRequests | None = None
-        self._state: ServerState = "connecting"
-        self._reason = ""
-        self._protocol = ""
+        self.state: ServerState = "connecting"
+        self.reason = ""
+        """Why it failed; what it waits for otherwise."""
+        self.protocol = ""
+        """The revision that was agreed on last; empty before the first time."""
         self._connections = 0
         self._lost_at = 0.0
         self._mode = server.protocol
-        self._offers_resources = False
+        self.offers_resources = False
+        """Whether the tool `read_resource` is ours."""
         self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
         self._refreshes = 0
         self._limit: asyncio.Timeout | None = None
@@ -314,34 +276,18 @@ class Connection:
         """
         listings = self._listings
         if again or kind not in listings:
-            list_page = getattr(self.client, f"list_{kind}")
-            listings[kind] = await pages(list_page, lambda page: getattr(page, kind))
+            listings[kind] = await list_items(self.client, kind)
         return listings[kind]
-
-    @property
-    def state(self) -> ServerState:
-        """The state now."""
-        return self._state
-
-    @property
-    def reason(self) -> str:
-        """Why it failed; what it waits for otherwise."""
-        return self._reason
-
-    @property
-    def protocol_version(self) -> str | None:
-        """The revision of the protocol that was agreed on last; `None` before the first time."""
-        return self._protocol or None
 
     def status(self, tools: int) -> McpServerStatus:
         """All that is known of the server now."""
         transport = self._transport
         return McpServerStatus(
             self.server.name,
-            self._state,
-            self._reason if self._state == "failed" else "",
+            self.state,
+            self.reason if self.state == "failed" else "",
             self.scrub(self.log.tail),
-            self._protocol,
+            self.protocol,
             tools,
             transport.process_id() if isinstance(transport, StdioTransport) else None,
             self._connections,
@@ -351,25 +297,26 @@ class Connection:
         """Wait until it is ready or has failed; after `seconds` it counts as failed."""
         try:
             async with asyncio.timeout(seconds):
-                while self._state == "connecting":
-                    self._changed.clear()
-                    await self._changed.wait()
+                await self._until(lambda: self.state != "connecting")
         except TimeoutError:
-            if self._state == "connecting":
+            if self.state == "connecting":
                 self._set("failed", f"no answer within {seconds:g} s")
 
     async def refresh(self) -> None:
         """List the tools now; returns when that is done, or when it is not connected."""
         before = self._refreshes
         self._ask_for_refresh()
-        while self._client is not None and self._refreshes == before:
+        await self._until(lambda: self._client is None or self._refreshes != before)
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        while not is_so():
             self._changed.clear()
             await self._changed.wait()
 
     async def reconnect(self) -> None:
         """Try again now if it is not connected; returns when it is ready or has failed."""
         if self._client is None and not self._is_closing:
-            self._set("connecting", self._reason)
+            self._set("connecting", self.reason)
             self._must_retry = True
             self._wake.set()
             await self.wait_settled(self.server.connect_timeout_seconds)
@@ -393,15 +340,15 @@ class Connection:
     async def call(
         self,
         tool: str,
-        remote_name: str,
+        definition: RemoteDefinition,
         args: Any,
         context: ToolContext,
+        *,
         may_resend: bool,
-        task_support: str | None = None,
     ) -> ToolResult:
         """Send one call, once; a trusted idempotent one once more after a lost connection."""
         if asyncio.get_running_loop() is not self._loop:
-            sending = self.call(tool, remote_name, args, context, may_resend, task_support)
+            sending = self.call(tool, definition, args, context, may_resend=may_resend)
             return await self._call_from_other_loop(tool, sending)
         client = self._client
         if client is None and (seconds := self._reconnect_seconds()) > 0:
@@ -410,12 +357,10 @@ class Connection:
             return not_started(tool, self._not_ready())
         arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
         timeout = self.server.timeout_seconds
-        if remote_name == READ_RESOURCE and self._offers_resources:
+        if definition.name == READ_RESOURCE and self.offers_resources:
             return await self._read_resource(client, arguments)
         try:
-            return await self._send_call(
-                client, remote_name, arguments, context, timeout, task_support
-            )
+            return await self._send_call(client, definition, arguments, context, timeout)
         except NotSentError as error:
             self._lose(client)
             return not_started(tool, error.reason(self.server.name))
@@ -423,15 +368,11 @@ class Connection:
             self._lose(client)
         if may_resend and (client := await self._next_client(RESEND_WAIT_SECONDS)) is not None:
             with contextlib.suppress(ConnectionLostError, NotSentError):
-                return await self._send_call(
-                    client, remote_name, arguments, context, timeout, task_support
-                )
+                return await self._send_call(client, definition, arguments, context, timeout)
         return was_lost(tool, self.server.name)
 
     async def _read_resource(self, client: Client, args: Mapping[str, Any]) -> ToolResult:
         from mcp.shared.exceptions import MCPError
-
-        from ethos_registry.mcp._resources import list_resources, read_resource, resource_lines
 
         uri = args.get("uri")
         try:
@@ -453,7 +394,7 @@ class Connection:
 
     def _not_ready(self) -> str:
         """For a model; why is for the operator, in the problems of the bridge."""
-        is_closed = self._state == "closed" or self._is_closing
+        is_closed = self.state == "closed" or self._is_closing
         return f"MCP server {self.server.name} is {'closed' if is_closed else 'not connected'}"
 
     def _reconnect_seconds(self) -> float:
@@ -465,15 +406,13 @@ class Connection:
     async def _next_client(self, seconds: float) -> Client | None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._client is None and not self._is_closing:
-                    self._changed.clear()
-                    await self._changed.wait()
+                await self._until(lambda: self._client is not None or self._is_closing)
         return self._client
 
     # The owner's task
 
     def _set(self, state: ServerState, reason: str = "") -> None:
-        self._state, self._reason = state, self.scrub(reason)
+        self.state, self.reason = state, self.scrub(reason)
         self._changed.set()
 
     def _lose(self, client: Client | None = None) -> None:
@@ -499,7 +438,7 @@ class Connection:
             self._wake.clear()
             started = monotonic()
             try:
-                self._set("connecting", self._reason)
+                self._set("connecting", self.reason)
                 await self._connect()
                 reason = self._loss()
             except Exception as error:
@@ -545,17 +484,11 @@ class Connection:
         from mcp.client.client import Client
 
         from ethos_registry.mcp._request_tasks import answer_as_tasks
-        from ethos_registry.mcp._sdk_calls import (
-            raise_if_lost,
-            read_unknown_blocks,
-            send_call,
-        )
+        from ethos_registry.mcp._sdk_calls import read_unknown_blocks, send_call
 
         self._send_call = send_call
-        self._raise_if_lost = raise_if_lost
         listening: asyncio.Task[None] | None = None
-        transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
-        self._transport = transport
+        transport = self._transport = self._open_transport()
         is_stream = self.server.transport != "in-process"
         self._requests = OpenRequests(transport, self._lose) if is_stream else None
         client = Client(
@@ -579,10 +512,9 @@ class Connection:
                         raise TimeoutError
                     limit.reschedule(None)
                     self._limit = None
-                    self._protocol = client.protocol_version
-                    if self.server.protocol == "auto" and self._protocol < "2026":
+                    self.protocol = client.protocol_version
+                    if self.server.protocol == "auto" and self.protocol < "2026":
                         self._mode = "legacy"
-                    self._offers_resources = listing.offers_resources
                     self._on_listing(listing)
                     self._connections += 1
                     self._listings = {}
@@ -591,7 +523,7 @@ class Connection:
                     self._client = None if self._is_lost else client
                     self._set("ready")
                     announced = _announced_changes(client)
-                    if announced and self._protocol >= "2026":
+                    if announced and self.protocol >= "2026":
                         listening = self._loop.create_task(self._listen(client, announced))
                     try:
                         await self._serve(client)
@@ -603,6 +535,30 @@ class Connection:
             self._limit = None
             if listening is not None:
                 await asyncio.wait([listening])
+
+    def _open_transport(self) -> Any:
+        """What the SDK's client takes as its server: a new one for each connection."""
+        given, server = self.server, self.server.expanded()
+        if server.transport == "in-process":
+            return server.server
+        pairs = zip((*given.args, given.url), (*server.args, server.url), strict=True)
+        self.scrub.hide([after for before, after in pairs if after is not None and after != before])
+        if server.transport == "stdio":
+            from mcp.client.stdio import get_default_environment
+
+            variables = resolved(server.env, self._secrets, server)
+            self.scrub.learn(server.env, variables)
+            assert server.command is not None
+            return StdioTransport(
+                [server.command, *server.args],
+                environment=get_default_environment() | variables,
+                directory=server.cwd,
+                log=self.log,
+                on_lost=self._lose,
+            )
+        headers = resolved(server.headers, self._secrets, server)
+        self.scrub.learn(server.headers, headers)
+        return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
 
     async def _serve(self, client: Client) -> None:
         """Until the connection is lost or the bridge is closed."""
@@ -620,9 +576,9 @@ class Connection:
         listing = await list_tools(client)
         self.instructions = client.instructions
         offers = self.server.resources and client.server_capabilities.resources is not None
-        if offers and READ_RESOURCE not in listing.definitions:
+        self.offers_resources = offers and READ_RESOURCE not in listing.definitions
+        if self.offers_resources:
             listing.definitions[READ_RESOURCE] = RemoteDefinition(READ_RESOURCE_DEFINITION)
-            listing.offers_resources = True
         return listing
 
     async def _refresh(self, client: Client) -> None:
@@ -634,9 +590,7 @@ class Connection:
             self.refresh_problem = self.scrub(
                 f"its tools could not be listed: {one_line(_leaf(error), 500)}"
             )
-            try:
-                self._raise_if_lost(_first(error))
-            except (ConnectionLostError, NotSentError):
+            if _lost(error) is not None:
                 self._lose(client)
         self._refreshes += 1
         self._changed.set()
@@ -688,7 +642,7 @@ class Connection:
     async def _failure(self, error: Exception) -> str:
         """Why the connection failed, in one line."""
         transport = self._transport
-        if isinstance(not_sent := _raised(error), NotSentError):
+        if isinstance(not_sent := _lost(error), NotSentError):
             return not_sent.reason(self.server.name)
         if isinstance(error, TimeoutError):
             return f"no answer within {self.server.connect_timeout_seconds:g} s"
@@ -721,18 +675,11 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _raised(error: BaseException) -> BaseException:
-    """The first error inside groups, in our terms."""
-    from ethos_registry.mcp._sdk_calls import raise_if_lost
+def _lost(error: BaseException) -> ConnectionLostError | NotSentError | None:
+    """What the first error inside groups means, if it is that of a lost connection."""
+    from ethos_registry.mcp._sdk_calls import lost_connection
 
-    error = _first(error)
-    try:
-        raise_if_lost(error)
-    except NotSentError as not_sent:
-        return not_sent
-    except ConnectionLostError:
-        pass
-    return error
+    return lost_connection(_first(error))
 
 
 def _leaf(error: BaseException) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ethos_registry import _core
 from ethos_registry._persistence.files import write_whole_file
+from ethos_registry.mcp._resources import pages
 from ethos_registry.mcp._results import META_PREFIX
 from ethos_registry.mcp._sdk_private import private_attribute, raw_requests
 from ethos_registry.mcp._server_text import (
@@ -20,6 +21,7 @@ from ethos_registry.mcp._server_text import (
     cleaned,
     cleaned_metadata,
     cleaned_schema,
+    json_fields,
 )
 from ethos_registry.schema._compilation import names_at
 from ethos_registry.schema._conjunction import types_of
@@ -31,7 +33,6 @@ from ethos_registry.types._json_values import canonical_json, sha256_hex
 if TYPE_CHECKING:
     from mcp.client.client import Client
     from mcp_types import ListToolsResult
-    from mcp_types import Tool as McpTool
 
 # What a bridge reports: problems, states of servers, and changes of tools.
 
@@ -105,6 +106,13 @@ class McpAnnotations:
     idempotent: bool = False
     open_world: bool = True
 
+
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
 
 # The definition of a tool as a server lists it, and its digest.
 
@@ -196,24 +204,12 @@ class RemoteDefinition:
     def annotations(self) -> McpAnnotations:
         """The server's hints; those of the wrong type count as not given."""
         given = self.fields.get("annotations")
-        hints = given if isinstance(given, Mapping) else {}
-
-        def hint(name: str, default: bool) -> bool:
-            value = hints.get(name)
-            return value if isinstance(value, bool) else default
-
+        if not isinstance(given, Mapping):
+            return McpAnnotations()
+        hints = {name: given.get(wire) for name, wire in _HINTS.items()}
         return McpAnnotations(
-            read_only=hint("readOnlyHint", False),
-            destructive=hint("destructiveHint", True),
-            idempotent=hint("idempotentHint", False),
-            open_world=hint("openWorldHint", True),
+            **{name: hint for name, hint in hints.items() if isinstance(hint, bool)}
         )
-
-
-def remote_definition(tool: McpTool) -> RemoteDefinition:
-    """The definition of a listed tool; `ConfigError` if it is nested too deep."""
-    check_depth([tool.input_schema, tool.output_schema, tool.meta])
-    return RemoteDefinition(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidator:
@@ -273,22 +269,17 @@ MAX_TOOLS = 2000
 MAX_PROBLEMS = 100
 
 
+@dataclass(slots=True)
 class ServerTools:
     """The definitions of a server by name, sorted, and what could not be taken."""
 
-    __slots__ = ("definitions", "is_cut", "offers_resources", "problems")
-
-    def __init__(self) -> None:
-        self.is_cut = False
-        """Whether there are more tools than are taken."""
-        self.offers_resources = False
-        """Whether one of the tools reads the server's resources."""
-        self.definitions: dict[str, RemoteDefinition] = {}
-        self.problems: list[tuple[str | None, str]] = []
-        """The name of a tool, or `None`, with what is wrong; the first hundred."""
+    definitions: dict[str, RemoteDefinition] = field(default_factory=dict)
+    problems: list[tuple[str | None, str]] = field(default_factory=list)
+    """The name of a tool, or `None`, with what is wrong; the first hundred."""
+    is_cut: bool = False
+    """Whether there are more tools than are taken."""
 
     def add_problem(self, name: str | None, problem: str) -> None:
-        """Note what is wrong with a tool."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append((name, problem))
         elif len(self.problems) == MAX_PROBLEMS:
@@ -303,23 +294,21 @@ async def list_tools(client: Client) -> ServerTools:
         listing.problems.append((None, "the server has no tools"))
         return listing
     cursor: str | None = None
-    seen: set[str] = set()
-    for _ in range(MAX_PAGES):
-        page = await _page(client, cursor, listing)
+    async for page in pages(lambda cursor: _page(client, cursor, listing), MAX_PAGES):
         for tool in page.tools:
             if tool.name in found:
                 listing.add_problem(tool.name, "the server lists this name twice")
             elif len(found) < MAX_TOOLS:
                 try:
-                    found[tool.name] = remote_definition(tool)
+                    check_depth([tool.input_schema, tool.output_schema, tool.meta])
+                    found[tool.name] = RemoteDefinition(json_fields(tool))
                 except (ConfigError, ValueError, RecursionError) as error:
                     listing.add_problem(tool.name, f"was skipped: {_problem(error)}")
             else:
                 listing.is_cut = True
         cursor = page.next_cursor
-        if not cursor or cursor in seen or len(found) >= MAX_TOOLS:  # some end with an empty one
+        if len(found) >= MAX_TOOLS:
             break
-        seen.add(cursor)
     if cursor or listing.is_cut:
         listing.problems.append(
             (None, f"the listing was cut at {len(found):,} tools: it has no end, or too many pages")
@@ -333,25 +322,15 @@ def _problem(error: Exception) -> str:
 
 
 async def _page(client: Client, cursor: str | None, listing: ServerTools) -> ListToolsResult:
-    try:
-        return await client.list_tools(cursor=cursor, cache_mode="refresh")
-    except ValidationError:
-        send = raw_requests(client.session, _FEATURE)
-        if send is None:
-            raise
-        return await _page_without_invalid_tools(client, send, cursor, listing)
-
-
-async def _page_without_invalid_tools(
-    client: Client,
-    send: Callable[..., Awaitable[dict[str, Any]]],
-    cursor: str | None,
-    listing: ServerTools,
-) -> ListToolsResult:
-    """The page again, each tool judged by itself: the SDK refuses a page for one invalid tool."""
+    """A page; each tool judged by itself if the SDK refuses the page for an invalid one."""
     import mcp_types
     from mcp_types import methods
 
+    try:
+        return await client.list_tools(cursor=cursor, cache_mode="refresh")
+    except ValidationError:
+        if (send := raw_requests(client.session, _FEATURE)) is None:
+            raise
     answer = await send("tools/list", {} if cursor is None else {"cursor": cursor})
     tools = []
     items = answer.get("tools") or ()

@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry._core import __version__
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.mcp._bridge import McpBridge
-from ethos_registry.mcp._gateway_access import claimed_stdio
+from ethos_registry.mcp._gateway_access import Access, claimed_stdio
 from ethos_registry.mcp._users import McpUsers
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.types import _checks
@@ -93,33 +92,22 @@ class McpGateway:
         bridge: McpBridge | None = None,
     ) -> None:
         served = _served_module()
-        settings = served.CallSettings(
+        settings = served.GatewaySettings(
+            name=_checks.text(name, "name"),
+            instructions=_checks.optional_text(instructions, "instructions"),
             result_budget_chars=_checks.finite_number(result_budget_chars, "result_budget_chars"),
             untrusted=_checks.one_of(untrusted, ("mark", "wrap"), "untrusted"),
             working_dir=os.getcwd() if working_dir is None else os.path.abspath(working_dir),
             artifact_store=artifact_store,
             dry_run=_checks.boolean(dry_run, "dry_run"),
-        )
-        _checks.instance(registry, RegistryReader, "registry", "a registry")
-        if bridge is not None and not isinstance(bridge, McpBridge):
-            raise ConfigError(f"`bridge` must be an McpBridge, got {type(bridge).__name__}")
-        self._make: Callable[..., Any] = partial(
-            served.ServedPersonality,
-            registry,
-            settings=settings,
-            name=_checks.text(name, "name"),
-            version=__version__,
-            instructions=_checks.optional_text(instructions, "instructions"),
             bridge=bridge,
         )
-        self._served = {
-            personality.id: self._make(personality=personality)
-            for personality in _checked(personalities)
-        }
+        _checks.instance(registry, RegistryReader, "registry", "a registry")
+        _checks.instance(bridge, McpBridge | None, "bridge", "an McpBridge")
+        self._make: Callable[..., Any] = partial(served.ServedPersonality, registry, settings)
+        self._served = {each.id: self._make(each) for each in _checked(personalities)}
         self._users: Any = None
-        self._closing: asyncio.Event | None = None
-        self._stopped = asyncio.Event()
-        self._is_closed = False
+        self._closing, self._stopped = asyncio.Event(), asyncio.Event()
 
     def __repr__(self) -> str:
         return f"<McpGateway of {', '.join(self._served)}>"
@@ -141,7 +129,8 @@ class McpGateway:
             await one.announce_changes()
 
     def _all_served(self) -> list[Any]:
-        return [*self._served.values(), *(self._users.served if self._users is not None else ())]
+        users = () if self._users is None else self._users.served
+        return [*self._served.values(), *users]
 
     @staticmethod
     def claimed_stdio() -> contextlib.AbstractContextManager[tuple[int, int]]:
@@ -164,37 +153,32 @@ class McpGateway:
         error. At the end every running call is cancelled. `descriptors` are used instead of the
         standard ones if given.
         """
-        one = self._one(personality_id)
-        if descriptors is not None:
-            await self._serve_descriptors(one, *descriptors)
-            return
-        with claimed_stdio() as (reader, writer):
-            await self._serve_descriptors(one, reader, writer)
-
-    async def _serve_descriptors(self, one: Any, reader: int, writer: int) -> None:
         import anyio
 
         from ethos_registry.mcp import _gateway_stdio
 
+        one = self._one(personality_id)
+        given = claimed_stdio() if descriptors is None else contextlib.nullcontext(descriptors)
         received, receive = anyio.create_memory_object_stream[Any](0)
         send, sent = anyio.create_memory_object_stream[Any](0)
-        async with self._running():
-            reading = asyncio.create_task(
-                _gateway_stdio.read_messages(reader, received, send.clone())
-            )
-            writing = asyncio.create_task(_gateway_stdio.write_messages(sent, writer))
-            ending = asyncio.create_task(self._end_input(reading))
-            try:
-                options = one.server.create_initialization_options()
-                await one.server.run(receive, send, options)
-            finally:
-                ending.cancel()
-                reading.cancel()
-                with anyio.move_on_after(WRITE_OUT_SECONDS, shield=True):
-                    await asyncio.wait([writing])
-                writing.cancel()
-                with anyio.CancelScope(shield=True):
-                    await asyncio.gather(reading, writing, ending, return_exceptions=True)
+        with given as (reader, writer):
+            async with self._running():
+                reading = asyncio.create_task(
+                    _gateway_stdio.read_messages(reader, received, send.clone())
+                )
+                writing = asyncio.create_task(_gateway_stdio.write_messages(sent, writer))
+                ending = asyncio.create_task(self._end_input(reading))
+                try:
+                    options = one.server.create_initialization_options()
+                    await one.server.run(receive, send, options)
+                finally:
+                    ending.cancel()
+                    reading.cancel()
+                    with anyio.move_on_after(WRITE_OUT_SECONDS, shield=True):
+                        await asyncio.wait([writing])
+                    writing.cancel()
+                    with anyio.CancelScope(shield=True):
+                        await asyncio.gather(reading, writing, ending, return_exceptions=True)
 
     async def _end_input(self, reading: asyncio.Task[None]) -> None:
         """To the server, closing is the end of its input; what was answered is sent before."""
@@ -226,8 +210,8 @@ class McpGateway:
             ConfigError: an address for other machines without a token.
 
         """
-        from ethos_registry.mcp._gateway_access import Access
-        from ethos_registry.mcp._gateway_http import http_app
+        from ethos_registry.mcp._gateway_http import http_app, session_manager, users_app
+        from ethos_registry.mcp._gateway_users import ServedUsers
 
         access = Access(host, token, allowed_hosts, needs_token=users is None)
         if users is None:
@@ -235,14 +219,7 @@ class McpGateway:
         _checks.instance(users, McpUsers, "users", "McpUsers")
         if token is not None:
             raise ConfigError("give `token` or `users`, not both")
-        from ethos_registry.mcp._gateway_http import session_manager, users_app
-        from ethos_registry.mcp._gateway_users import ServedUsers
-
-        self._users = ServedUsers(
-            users,
-            lambda personality, fields: self._make(personality=personality, context_fields=fields),
-            session_manager,
-        )
+        self._users = ServedUsers(users, self._make, session_manager)
         return users_app(self._users, access, self._running)
 
     async def serve_http(
@@ -263,29 +240,22 @@ class McpGateway:
 
         app = self.http_app(host=host, token=token, allowed_hosts=allowed_hosts, users=users)
         listener = _gateway_http.bound_socket(host, port)
-        self._closing = closing = asyncio.Event()
-        if self._is_closed:
-            closing.set()
+        if not self._closing.is_set():
+            self._closing = asyncio.Event()  # of this event loop
         if on_ready is not None:
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listener.getsockname()[1]}"
             paths = [_gateway_http.path_of(each) for each in self._served]
             on_ready([f"{address}{path}" for path in (paths if users is None else ["/mcp"])])
-        await _gateway_http.serve_app(app, listener, closing)
+        await _gateway_http.serve_app(app, listener, self._closing)
 
     def close(self) -> None:
         """End serving: running calls are cancelled, clients are answered. Call it on the loop."""
-        self._is_closed = True
-        if self._closing is not None:
-            self._closing.set()
+        self._closing.set()
 
     @contextlib.asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
         """Look for changes while the block runs, and end all calls when it is closed."""
-        if self._closing is None:
-            self._closing = asyncio.Event()
-        if self._is_closed:
-            self._closing.set()
         tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._stop_calls())]
         try:
             yield
@@ -304,19 +274,17 @@ class McpGateway:
                     await one.announce_changes()
 
     async def _stop_calls(self) -> None:
-        assert self._closing is not None
         await self._closing.wait()
         await asyncio.gather(*(one.stop() for one in self._all_served()))
         self._stopped.set()
 
     def _one(self, personality_id: str | None) -> Any:
+        known = ", ".join(f"`{each}`" for each in self._served)
         if personality_id is None:
             if len(self._served) > 1:
-                known = ", ".join(f"`{each}`" for each in self._served)
                 raise ConfigError(f"several personalities; choose one of {known}")
             return next(iter(self._served.values()))
         if personality_id not in self._served:
-            known = ", ".join(f"`{each}`" for each in self._served)
             raise ConfigError(
                 f"unknown personality {_checks.brief(personality_id)}; there are {known}"
             )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -25,7 +26,7 @@ from mcp_types import (
 from ethos_registry.mcp._bridge import McpBridge
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._resources import READ_RESOURCE
-from ethos_registry.mcp._server_text import cleaned, is_clean, without_hidden
+from ethos_registry.mcp._server_text import cleaned, cleaned_fields, is_clean
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types._policy import Personality
 
@@ -33,6 +34,7 @@ CallTool = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
 _LISTED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
+@dataclass(frozen=True, slots=True)
 class PassedOn:
     """What servers offer beside tools, as far as a personality permits these servers.
 
@@ -40,20 +42,12 @@ class PassedOn:
     and observers apply to it as to any call.
     """
 
-    def __init__(
-        self,
-        bridge: McpBridge,
-        personality: Personality,
-        call_tool: CallTool,
-        is_listed: Callable[[str], bool],
-    ) -> None:
-        self._bridge = bridge
-        self._personality = personality
-        self._call_tool = call_tool
-        self._is_listed = is_listed
+    bridge: McpBridge
+    personality: Personality
+    call_tool: CallTool
+    is_listed: Callable[[str], bool]
 
     def add_to(self, server: Server[Any]) -> None:
-        """Answer the requests of clients."""
         page = PaginatedRequestParams
         server.add_request_handler("resources/list", page, self._list_resources)
         server.add_request_handler("resources/templates/list", page, self._list_templates)
@@ -63,8 +57,8 @@ class PassedOn:
         server.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
 
     def _connections(self, capability: str) -> Iterator[Connection]:
-        for name, connection in self._bridge._connections.items():
-            if name not in self._personality.mcp_servers or connection._client is None:
+        for name, connection in self.bridge._connections.items():
+            if name not in self.personality.mcp_servers or connection._client is None:
                 continue
             if capability == "resources" and not self._reads(connection):
                 continue
@@ -75,7 +69,7 @@ class PassedOn:
 
     def _reads(self, connection: Connection) -> bool:
         name = portable_name(connection.server.name, READ_RESOURCE)
-        return connection._offers_resources and self._is_listed(name)
+        return connection.offers_resources and self.is_listed(name)
 
     async def _resources(self, kind: str, *, again: bool = True) -> list[tuple[Connection, Any]]:
         """Each with its server; `kind` is `resources` or `resource_templates`."""
@@ -90,11 +84,11 @@ class PassedOn:
 
     async def _list_resources(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._resources("resources")
-        return _LISTED | {"resources": [_fields(each) for _, each in found]}
+        return _LISTED | {"resources": [cleaned_fields(each) for _, each in found]}
 
     async def _list_templates(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._resources("resource_templates")
-        return _LISTED | {"resourceTemplates": [_fields(each) for _, each in found]}
+        return _LISTED | {"resourceTemplates": [cleaned_fields(each) for _, each in found]}
 
     async def _owner(self, uri: str) -> Connection:
         """The server that lists a resource, or a template of it; no other one is sent its URI.
@@ -115,7 +109,7 @@ class PassedOn:
         connection = await self._owner(uri)
         name = portable_name(connection.server.name, READ_RESOURCE)
         call = CallToolRequestParams(name=name, arguments={"uri": uri})
-        result = await self._call_tool(context, call)
+        result = await self.call_tool(context, call)
         if result["isError"]:
             raise MCPError(INTERNAL_ERROR, result["content"][0]["text"], {"uri": uri})
         contents = [_contents(block, uri) for block in result["content"]]
@@ -146,7 +140,7 @@ class PassedOn:
 
     async def _list_prompts(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._prompts(again=True)
-        listed = [_fields(each) | {"name": name} for name, (_, each) in found.items()]
+        listed = [cleaned_fields(each) | {"name": name} for name, (_, each) in found.items()]
         return _LISTED | {"prompts": listed}
 
     async def _get_prompt(self, context: Any, params: GetPromptRequestParams) -> dict[str, Any]:
@@ -172,16 +166,9 @@ def _address(listed: Any) -> str:
     return str(listed.uri if hasattr(listed, "uri") else listed.uri_template)
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = without_hidden(
-        value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    )
-    return fields
-
-
 async def _answer(asking: Awaitable[Any]) -> dict[str, Any]:
     try:
-        return _fields(await asking)
+        return cleaned_fields(await asking)
     except MCPError as error:
         raise MCPError(error.code, cleaned(error.message, 4000)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
+from ethos_registry._core import __version__
 from ethos_registry._table.admission import without
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
@@ -76,13 +77,13 @@ class Growing:
             self._last = 1.0 if last is None else last + 1
             return self._last, None
         self._has_percent = True
-        value = percent
-        if last is not None and (value is None or value <= last):
+        value = percent or 0.0
+        if last is not None and value <= last:
             value = last + (_WHOLE - last) / 1000
             if value <= last:
                 return None
         self._last = value
-        return (0.0 if value is None else value), _WHOLE
+        return value, _WHOLE
 
 
 class ProgressSender:
@@ -134,7 +135,6 @@ class ProgressSender:
             await self._task
 
     def cancel(self) -> None:
-        """Send no more."""
         if self._task is not None:
             self._task.cancel()
 
@@ -145,12 +145,8 @@ TOOL_DIGEST = f"{META_PREFIX}toolDigest"
 """The key in the `_meta` of a listed tool and of a call: the version of the tool."""
 
 
-def listed_tools(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """The tools of a `tools/list` result, made of the text that was taken at registration."""
-    return [_listed(entry) for entry in entries]
-
-
 def _listed(entry: Entry) -> dict[str, Any]:
+    """A tool of a `tools/list` result, made of the text that was taken at registration."""
     definition = entry.definition.fresh()
     listed = {
         "name": entry.name,
@@ -162,7 +158,7 @@ def _listed(entry: Entry) -> dict[str, Any]:
     bridged = _bridged(entry)
     if bridged is not None and not bridged.is_hidden:
         meta = listed["_meta"]
-        listed |= bridged.listed_fields()
+        listed |= bridged.listed_fields
         listed["_meta"] = listed.get("_meta", {}) | meta
     return listed
 
@@ -204,14 +200,17 @@ CANCEL_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class CallSettings:
-    """What every call of a gateway has in common."""
+class GatewaySettings:
+    """What the servers of a gateway, and all calls of them, have in common."""
 
+    name: str
+    instructions: str | None
     result_budget_chars: float
     untrusted: UntrustedPolicy
     working_dir: str
     artifact_store: ArtifactStore | None
     dry_run: bool
+    bridge: McpBridge | None
 
 
 class ServedPersonality:
@@ -220,13 +219,8 @@ class ServedPersonality:
     def __init__(
         self,
         registry: RegistryReader,
+        settings: GatewaySettings,
         personality: Personality,
-        settings: CallSettings,
-        *,
-        name: str,
-        version: str,
-        instructions: str | None,
-        bridge: McpBridge | None = None,
         context_fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.personality = personality
@@ -246,9 +240,9 @@ class ServedPersonality:
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self.server: Server[Any] = _ToolServer(
-            name,
-            version=version,
-            instructions=instructions,
+            settings.name,
+            version=__version__,
+            instructions=settings.instructions,
             on_subscriptions_listen=self._listening,
             get_tool_input_schema=self._input_schema,
         )
@@ -257,8 +251,9 @@ class ServedPersonality:
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._session_started
         )
-        if bridge is not None:
-            PassedOn(bridge, personality, self._call_tool, self._is_listed).add_to(self.server)
+        if settings.bridge is not None:
+            passed_on = PassedOn(settings.bridge, personality, self._call_tool, self._is_listed)
+            passed_on.add_to(self.server)
 
     # The list
 
@@ -286,7 +281,7 @@ class ServedPersonality:
         visible = self._view._definitions.admission.visible()
         entries = in_order(without(visible, self._missing), "segments")
         self._entries = {entry.name: entry for entry in entries}
-        self._tools = listed_tools(entries)
+        self._tools = list(map(_listed, entries))
 
     def _is_listed(self, name: str) -> bool:
         self.tools()
@@ -332,18 +327,13 @@ class ServedPersonality:
         self._sessions[key] = session
         connection.exit_stack.callback(self._sessions.pop, key, None)
 
-    async def announce_changes(self) -> bool:
+    async def announce_changes(self) -> None:
         """Notify every client if the list has changed since it was announced or listed first."""
-        tools = self.tools()
-        if self._announced is None:
-            self._announced = tools
-        if tools is self._announced or tools == self._announced:
-            self._announced = tools
-            return False
-        self._announced = tools
+        before, self._announced = self._announced, self.tools()
+        if before is None or before == self._announced:
+            return
         sent = [self._send_change(session) for session in self._sessions.values()]
         await asyncio.gather(*sent, self._bus.publish(ToolsListChanged()), return_exceptions=True)
-        return True
 
     async def _send_change(self, session: Any) -> None:
         """A client that does not read holds up no other one."""
@@ -401,12 +391,11 @@ class ServedPersonality:
         return to_mcp_result(
             results[0],
             wraps_untrusted=settings.untrusted == "wrap",
-            has_output_schema=bridged is not None and bridged.has_output_schema,
+            has_output_schema=bridged is not None and "outputSchema" in bridged.listed_fields,
             max_structured_chars=settings.result_budget_chars,
         )
 
     def _is_remote(self, view: View, name: str) -> bool:
-        """Whether another MCP server runs a tool."""
         entry = self._entries.get(name)
         if entry is None or _bridged(entry) is not None:
             return entry is not None

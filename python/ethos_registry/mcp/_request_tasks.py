@@ -62,7 +62,6 @@ class _RequestTasks:
         session._build_capabilities = self._capabilities  # type: ignore[method-assign]
 
     def cancel(self) -> None:
-        """End all tasks."""
         for task, _ in self._tasks.values():
             task.cancel()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +60,6 @@ class McpRequestError(EthosRegistryError):
     __module__ = "ethos_registry.mcp"
 
 
-@contextlib.contextmanager
-def request_errors(server: str) -> Iterator[None]:
-    """Raise `McpRequestError` for every error of the SDK or of a server."""
-    try:
-        yield
-    except Exception as error:  # the SDK raises errors of several kinds for invalid answers
-        text = one_line(str(error), 500) or type(error).__name__
-        raise McpRequestError(f"MCP server {server!r} did not answer the request: {text}") from None
-
-
 def fenced_instructions(server: str, text: str | None) -> str:
     """The instructions of a server, marked as its words and bounded; empty if there are none.
 
@@ -83,19 +72,27 @@ def fenced_instructions(server: str, text: str | None) -> str:
     return _core.wrap(shown, "instructions", f"mcp:{server}") if shown else ""
 
 
-async def pages(
-    list_page: Callable[..., Awaitable[Any]], items: Callable[[Any], list[Any]]
-) -> list[Any]:
-    """What a server lists, at most 500."""
-    found: list[Any] = []
-    cursor, seen = None, set()
-    while len(found) < _MAX_ITEMS:
-        page = await list_page(cursor=cursor)
-        found += items(page)
+async def pages(list_page: Callable[[str | None], Awaitable[Any]], most: int) -> AsyncIterator[Any]:
+    """The pages of a list, to the last one that has no cursor of its own."""
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(most):
+        page = await list_page(cursor)
+        yield page
         cursor = page.next_cursor
-        if not cursor or cursor in seen:
-            break
+        if not cursor or cursor in seen:  # some end with an empty one
+            return
         seen.add(cursor)
+
+
+async def list_items(client: Client, kind: str) -> list[Any]:
+    """The `resources`, `resource_templates` or `prompts` of a server, at most 500."""
+    found: list[Any] = []
+    list_page = getattr(client, f"list_{kind}")
+    async for page in pages(lambda cursor: list_page(cursor=cursor), _MAX_ITEMS):
+        found += getattr(page, kind)
+        if len(found) >= _MAX_ITEMS:
+            break
     return found[:_MAX_ITEMS]
 
 
@@ -105,11 +102,9 @@ async def list_resources(client: Client, server: str) -> list[McpResource]:
 
     if client.server_capabilities.resources is None:
         return []
-    resources = await pages(client.list_resources, lambda page: page.resources)
+    resources = await list_items(client, "resources")
     try:
-        templates = await pages(
-            client.list_resource_templates, lambda page: page.resource_templates
-        )
+        templates = await list_items(client, "resource_templates")
     except MCPError:  # not every server with resources knows templates
         templates = []
     found = [_resource(server, each, str(each.uri), is_template=False) for each in resources]
@@ -130,7 +125,6 @@ def _resource(server: str, given: Any, uri: str, *, is_template: bool) -> McpRes
 
 
 def resource_lines(resources: list[McpResource]) -> str:
-    """A line for each."""
     lines = [
         f"{each.uri}{f' ({each.name})' if each.name else ''}"
         f"{f': {one_line(each.description, 200)}' if each.description else ''}"
@@ -155,7 +149,7 @@ async def list_prompts(client: Client, server: str) -> list[McpPrompt]:
     if client.server_capabilities.prompts is None:
         return []
     found = []
-    for each in await pages(client.list_prompts, lambda page: page.prompts):
+    for each in await list_items(client, "prompts"):
         arguments = {one_line(one.name, 200): bool(one.required) for one in each.arguments or ()}
         found.append(
             McpPrompt(

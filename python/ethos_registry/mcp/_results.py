@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ethos_registry import _core
-from ethos_registry.mcp._server_text import cleaned_metadata, is_clean, one_line, without_hidden
+from ethos_registry.mcp._server_text import (
+    cleaned_metadata,
+    is_clean,
+    json_fields,
+    one_line,
+    without_hidden,
+)
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import (
     Audio,
@@ -90,13 +96,16 @@ def from_mcp_result(
             break
         if _is_for_user_alone(block):
             if report is not None:
-                report(_text_of(block, [], _part(block))[:MAX_REPORT_CHARS])
-            withheld = block.model_dump(mode="json", by_alias=True, exclude_none=True)
+                report(_read_block(block, _part(block))[0][:MAX_REPORT_CHARS])
+            withheld = json_fields(block)
             if _core.json_size(withheld, MAX_RESULT_CHARS)[0] <= MAX_RESULT_CHARS - size:
                 layout.append({"chars": 0, "withheld": withheld})
             continue
         part = _part(block)
-        text = _text_of(block, content, part)
+        text, beside = _read_block(block, part)
+        if beside is not None:
+            part["block"] = len(content)
+            content.append(beside)
         if size + len(text) > MAX_RESULT_CHARS:
             text = f"{text[: MAX_RESULT_CHARS - size]}\n[the rest of this result was dropped]"
         layout.append(part | {"chars": len(text)})
@@ -153,7 +162,7 @@ def _unreadable(block: Any) -> dict[str, str]:
 
 def _part(block: Any) -> dict[str, Any]:
     """The fields of a block but for its text and data."""
-    part: dict[str, Any] = block.model_dump(mode="json", by_alias=True, exclude_none=True)
+    part = json_fields(block)
     for key in ("text", "data"):
         part.pop(key, None)
     if part["type"] == "resource":
@@ -163,32 +172,32 @@ def _part(block: Any) -> dict[str, Any]:
     return fields
 
 
-def _text_of(block: Any, content: list[ContentBlock], part: dict[str, Any]) -> str:
-    """The text of a block, or the line that describes it; adds what is not text to `content`."""
+def _read_block(block: Any, part: dict[str, Any]) -> tuple[str, ContentBlock | None]:
+    """The text of a block, or the line that describes it, and what is not text."""
     kind = block.type
     if kind == "text":
-        text: str = block.text
-        return text
+        return block.text, None
     if kind in ("image", "audio"):
-        return _blob(kind, block.data, block.mime_type, None, content, part)
+        return _read_data(kind, block.data, block.mime_type, None, part)
     if kind == "resource_link":
         name = one_line(block.title or block.name or "", 200)
         uri = one_line(str(block.uri), 2000)
+        link: Link | None = None
         with contextlib.suppress(ConfigError):  # white space: the line of text has it
             if is_clean(str(block.uri)):
-                content.append(Link(str(block.uri), name or None))
-                part["block"] = len(content) - 1
-        return f"[resource {name} <{uri}>]"
+                link = Link(str(block.uri), name or None)
+        return f"[resource {name} <{uri}>]", link
     resource = block.resource
     uri = one_line(str(resource.uri), 2000)
     if getattr(resource, "text", None) is not None:
         heading = f"[resource <{uri}>]\n"
         part["heading"] = len(heading)
-        return f"{heading}{resource.text}"
+        return f"{heading}{resource.text}", None
     media_type = resource.mime_type or "application/octet-stream"
     main = media_type.partition("/")[0]
     kind = main if main in ("image", "audio") else "document"
-    return f"{_blob(kind, resource.blob, media_type, uri, content, part)} <{uri}>"
+    line, data = _read_data(kind, resource.blob, media_type, uri, part)
+    return f"{line} <{uri}>", data
 
 
 _KINDS: dict[str, type[Image | Audio | Document]] = {
@@ -198,25 +207,19 @@ _KINDS: dict[str, type[Image | Audio | Document]] = {
 }
 
 
-def _blob(
-    kind: str,
-    data: str,
-    media_type: str,
-    uri: str | None,
-    content: list[ContentBlock],
-    part: dict[str, Any],
-) -> str:
+def _read_data(
+    kind: str, data: str, media_type: str, uri: str | None, part: dict[str, Any]
+) -> tuple[str, ContentBlock | None]:
     shown = one_line(media_type, 100)
     try:
         decoded = base64.b64decode(data, validate=True)
         name = None if uri is None else uri.rstrip("/").rpartition("/")[2][:200] or None
-        content.append(_KINDS[kind](decoded, media_type, name))
+        block = _KINDS[kind](decoded, media_type, name)
     except (binascii.Error, ValueError, ConfigError):
         part.clear()
         part["type"] = "text"
-        return f"[{kind} {shown}: the data is invalid]"
-    part["block"] = len(content) - 1
-    return f"[{kind} {shown}, {_size(len(decoded))}]"
+        return f"[{kind} {shown}: the data is invalid]", None
+    return f"[{kind} {shown}, {_size(len(decoded))}]", block
 
 
 def _size(count: int) -> str:
@@ -268,7 +271,6 @@ def to_mcp_result(
 
 
 def error_result(text: str) -> dict[str, Any]:
-    """A `tools/call` result that reports an error."""
     content = [{"type": "text", "text": text}]
     return {"resultType": "complete", "content": content, "isError": True}
 
@@ -285,18 +287,15 @@ def _sanitized(value: Any) -> Any:
 
 
 def _meta(result: CallResult) -> dict[str, Any]:
-    meta: dict[str, Any] = {}
-    if result.untrusted:
-        meta[f"{META_PREFIX}untrusted"] = True
-        if result.source is not None:
-            meta[f"{META_PREFIX}source"] = result.source
-    if result.truncated_from is not None:
-        meta[f"{META_PREFIX}truncatedFrom"] = result.truncated_from
-    if not result.result.ok:
-        meta[f"{META_PREFIX}code"] = result.result.code
-        if result.result.reason is not None:
-            meta[f"{META_PREFIX}reason"] = result.result.reason
-    return meta
+    error = None if result.result.ok else result.result
+    facts = {
+        "untrusted": result.untrusted or None,
+        "source": result.source if result.untrusted else None,
+        "truncatedFrom": result.truncated_from,
+        "code": error and error.code,
+        "reason": error and error.reason,
+    }
+    return {f"{META_PREFIX}{key}": fact for key, fact in facts.items() if fact is not None}
 
 
 def _is_layout(layout: Sequence[Any], result: CallResult) -> bool:

@@ -26,6 +26,7 @@ from mcp_types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
+from ethos_registry.mcp._definitions import RemoteDefinition
 from ethos_registry.mcp._results import (
     REFUSED,
     SESSION_ENDED,
@@ -47,23 +48,26 @@ REFUSED_MESSAGE = f"the connection was refused ({token_hex(8)})"
 """The message of an error that our own HTTP client reports; no server can know it."""
 
 
-def raise_if_lost(error: BaseException) -> None:
-    """Raise what a lost connection means for the call; return if the error is another one.
+BROKEN = (anyio.BrokenResourceError, anyio.ClosedResourceError)
+"""What the client raises where its transport has ended."""
 
-    Raises:
-        ConnectionLostError: The connection ended before the answer came.
-        NotSentError: The server was not reached, or does not know the session any more.
 
+def lost_connection(error: BaseException) -> ConnectionLostError | NotSentError | None:
+    """What an error means for a call, if it is that of a lost connection.
+
+    The connection ended before the answer came; or the server was not reached, or does not know the
+    session any more.
     """
-    if isinstance(error, anyio.BrokenResourceError | anyio.ClosedResourceError):
-        raise ConnectionLostError from None
+    if isinstance(error, BROKEN):
+        return ConnectionLostError()
     if isinstance(error, MCPError):
         if error.code == CONNECTION_CLOSED and error.message.startswith(_CLOSED):
-            raise ConnectionLostError from None
+            return ConnectionLostError()
         if (error.code, error.message) == _SESSION_ENDED:
-            raise NotSentError(SESSION_ENDED) from None
+            return NotSentError(SESSION_ENDED)
         if error.message == REFUSED_MESSAGE:
-            raise NotSentError(REFUSED) from None
+            return NotSentError(REFUSED)
+    return None
 
 
 def is_timeout(error: MCPError) -> bool:
@@ -73,13 +77,7 @@ def is_timeout(error: MCPError) -> bool:
 
 def is_answer(error: BaseException) -> bool:
     """Whether it is an error that the server answered with."""
-    if not isinstance(error, MCPError) or is_timeout(error):
-        return False
-    try:
-        raise_if_lost(error)
-    except (ConnectionLostError, NotSentError):
-        return False
-    return True
+    return isinstance(error, MCPError) and not is_timeout(error) and lost_connection(error) is None
 
 
 _MAX_ERROR_CHARS = 4000
@@ -89,11 +87,10 @@ _EXTRA_SECONDS = 1.0
 
 async def send_call(
     client: Client,
-    name: str,
+    tool: RemoteDefinition,
     args: dict[str, Any],
     context: ToolContext,
     timeout_seconds: float | None,
-    task_support: str | None = None,
 ) -> ToolResult:
     """Send one call and translate its answer; a task is polled until it has ended.
 
@@ -111,14 +108,15 @@ async def send_call(
 
     seconds = None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS
     try:
-        may_be_task = task_support in ("optional", "required") and _has_tasks(client)
+        may_be_task = tool.task_support in ("optional", "required") and _has_tasks(client)
         if may_be_task and (send := raw_requests(client.session, "calls of MCP tools as tasks")):
-            asks = task_support == "required"
-            answer = await _result_of_task(send, name, args, seconds, report, asks=asks)
+            asks = tool.task_support == "required"
+            answer = await _result_of_task(send, tool.name, args, seconds, report, asks=asks)
         else:
-            answer = await client.call_tool(name, args, seconds, report)
+            answer = await client.call_tool(tool.name, args, seconds, report)
     except MCPError as error:
-        raise_if_lost(error)
+        if (lost := lost_connection(error)) is not None:
+            raise lost from None
         if is_timeout(error):
             return ToolError(
                 f"the MCP server did not answer within {timeout_seconds:g} s; it may have run",
@@ -128,7 +126,7 @@ async def send_call(
         code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
         text = cleaned(error.message, _MAX_ERROR_CHARS) or f"error {error.code}"
         return ToolError(text, code)  # type: ignore[arg-type]
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+    except BROKEN:
         raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -23,15 +23,6 @@ from ethos_registry.types._secret_names import is_secret_name
 _REFERENCE = re.compile(r"(?:(?<=\s)|\A)secret:([\w./-]+)")
 _MIN_CHARS = 6
 """Shorter values are not replaced in output: they would match by chance."""
-
-
-def references(value: str) -> list[str]:
-    """The names of the secrets in a value.
-
-    >>> references("Bearer secret:github/token")
-    ['github/token']
-    """
-    return _REFERENCE.findall(value)
 
 
 _EXPANDED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -87,16 +78,15 @@ class Scrubber:
 
     def learn(self, given: Mapping[str, str], used: Mapping[str, str]) -> None:
         """Hide values that came from secrets, and those of variables with secret names."""
-        found = {
-            value for name, value in used.items() if value != given[name] or is_secret_name(name)
-        }
-        self._values = tuple(sorted({*self._values, *self._parts(found)}, key=len, reverse=True))
+        self.hide(
+            {value for name, value in used.items() if value != given[name] or is_secret_name(name)}
+        )
 
-    @staticmethod
-    def _parts(values: Iterable[str]) -> set[str]:
-        """The values, and what follows the scheme of an `Authorization` header."""
+    def hide(self, values: Collection[str]) -> None:
+        """Hide the values, and what follows the scheme of an `Authorization` header."""
         parts = {*values, *(value.split(" ", 1)[-1] for value in values)}
-        return {part for part in parts if len(part) >= _MIN_CHARS}
+        long = {part for part in parts if len(part) >= _MIN_CHARS}
+        self._values = tuple(sorted({*self._values, *long}, key=len, reverse=True))
 
     def __call__(self, text: str) -> str:
         """The text without the values."""
@@ -235,24 +225,19 @@ class McpServer:
             parts.append(f"command={self.command!r}")
         if self.url is not None:
             parts.append(f"url={url_without_secrets(self.url)!r}")
-        parts += [
-            f"{name}={list(self._pairs(name))!r}"
-            for name in ("env", "headers")
-            if self._pairs(name)
-        ]
+        if self.env:
+            parts.append(f"env={list(self.env)!r}")
+        if self.headers:
+            parts.append(f"headers={list(self.headers)!r}")
         return f"McpServer({', '.join(parts)})"
-
-    def _pairs(self, name: str) -> Mapping[str, str]:
-        pairs: Mapping[str, str] = getattr(self, name)
-        return pairs
 
     @property
     def unexpanded_fields(self) -> list[str]:
         """The fields that hold `${...}` that is not replaced, as some hosts do."""
         fields: dict[str, str | None] = {"command": self.command, "cwd": self.cwd, "url": self.url}
         fields |= {f"args.{place}": value for place, value in enumerate(self.args)}
-        for name in ("env", "headers"):
-            fields |= {f"{name}.{key}": value for key, value in self._pairs(name).items()}
+        fields |= {f"env.{key}": value for key, value in self.env.items()}
+        fields |= {f"headers.{key}": value for key, value in self.headers.items()}
         if self.expands_variables:
             fields = {name: _EXPANDED.sub("", value or "") for name, value in fields.items()}
         return [name for name, value in fields.items() if value and _VARIABLE.search(value)]

@@ -181,6 +181,18 @@ def cleaned_metadata(value: object) -> dict[str, Any]:
     }
 
 
+def json_fields(model: Any) -> dict[str, Any]:
+    """The JSON object of a value of the protocol."""
+    fields: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return fields
+
+
+def cleaned_fields(model: Any) -> dict[str, Any]:
+    """The same, of a server, as it may be shown."""
+    fields: dict[str, Any] = without_hidden(json_fields(model))
+    return fields
+
+
 _BASE64 = re.compile("[A-Za-z0-9+/=]*")
 _MAX_TEXT_CHARS = 200_000
 

@@ -46,20 +46,6 @@ class BridgedTool:
     Raises `ConfigError` if no registry could take the definition.
     """
 
-    __slots__ = (
-        "_connection",
-        "_listed_fields",
-        "_may_resend",
-        "annotations",
-        "argument_check",
-        "definition",
-        "is_hidden",
-        "name",
-        "refusal",
-        "size_bytes",
-        "tool",
-    )
-
     def __init__(
         self,
         connection: Connection,
@@ -78,12 +64,12 @@ class BridgedTool:
         is_trusted = server.trust_annotations and (
             self.annotations.read_only or self.annotations.idempotent
         )
-        self._may_resend = is_trusted
         description, schema, listed = "Not approved.", {"type": "object"}, {}
         if not is_hidden:
             description, schema = definition.description, definition.schema
             listed = definition.listed_fields(trust_annotations=server.trust_annotations)
-        self._listed_fields = listed
+        self.listed_fields: Mapping[str, Any] = listed
+        """What a gateway lists beside name, description and input schema."""
         shown = {"name": self.name, "description": description, "inputSchema": schema} | listed
         self.size_bytes = len(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
         if self.size_bytes > server.max_definition_bytes:
@@ -106,27 +92,9 @@ class BridgedTool:
         """Validates the arguments of a call before it is sent; read at registration."""
 
     @property
-    def has_output_schema(self) -> bool:
-        """Whether the server promises `structuredContent` of a form."""
-        return "outputSchema" in self._listed_fields
-
-    def listed_fields(self) -> dict[str, Any]:
-        """What a gateway lists beside name, description and input schema."""
-        return dict(self._listed_fields)
-
-    @property
-    def root_compositions(self) -> list[str]:
-        """Keywords at the root of its schema that some providers refuse there."""
-        return compositions_at_root(self.definition.fields.get("inputSchema"))
-
-    def is_same(self, definition: RemoteDefinition, refusal: str | None) -> bool:
-        """Whether a listing shows this tool as it is here."""
-        return definition.digest == self.definition.digest and refusal == self.refusal
-
-    @property
     def protocol_version(self) -> str | None:
         """The revision of MCP that the connection speaks; read by telemetry."""
-        return self._connection.protocol_version
+        return self._connection.protocol or None
 
     @property
     def network_transport(self) -> str | None:
@@ -134,16 +102,10 @@ class BridgedTool:
         return NETWORK_TRANSPORTS.get(self._connection.server.transport or "")
 
     async def __call__(self, args: Any, context: ToolContext) -> ToolResult:
-        """Run one call."""
         if self.refusal is not None:
             return not_started(self.name, self.refusal)
         return await self._connection.call(
-            self.name,
-            self.definition.name,
-            args,
-            context,
-            self._may_resend,
-            self.definition.task_support,
+            self.name, self.definition, args, context, may_resend=self.tool.idempotent
         )
 
 
@@ -172,11 +134,9 @@ class AttachedRegistry:
             name, tool = bridged.name, bridged.tool
             present = self.registry.get(name)
             is_ours = present is not None and present is before.get(name)
-            if is_ours and present is tool:
-                now[name] = tool
-                continue
             try:
-                self.registry.register(tool, is_ours, mcp_server=server)
+                if present is not tool or not is_ours:
+                    self.registry.register(tool, is_ours, mcp_server=server)
                 now[name] = tool
             except ToolAlreadyRegisteredError as error:
                 problems.append(McpProblem(server, "collision", str(error), raw))
@@ -205,21 +165,17 @@ _HOW_TO_APPROVE = "`ethos-registry mcp accept` approves it"
 class ToolSet:
     """The tools of one server by their names on it."""
 
-    __slots__ = ("_connection", "_on_change", "_pins", "_problems", "listed", "tools")
+    __slots__ = ("_connection", "_on_change", "_pins", "listed", "problems", "tools")
 
     def __init__(self, connection: Connection, pins: McpPins, on_change: ChangePolicy) -> None:
         self._connection = connection
         self._pins = pins
         self._on_change = on_change
-        self._problems: list[McpProblem] = []
+        self.problems: list[McpProblem] = []
+        """What is wrong with the tools, as of the last listing."""
         self.listed: dict[str, RemoteDefinition] | None = None
         """What the server listed last; `None` before the first listing."""
         self.tools: dict[str, BridgedTool] = {}
-
-    @property
-    def problems(self) -> list[McpProblem]:
-        """What is wrong with the tools, as of the last listing."""
-        return list(self._problems)
 
     @property
     def differences(self) -> list[PinDifference]:
@@ -229,17 +185,17 @@ class ToolSet:
             return []
         return pin_differences(server, self._pins.definitions(server), self.listed)
 
-    def take(self, listing: ServerTools) -> None:
-        """Take over a listing; tools that did not change stay the same objects."""
-        self.listed = listing.definitions
-        self._problems = []
-        for name, message in listing.problems:
-            self._note("tool", message, name)
-        self.apply()
+    def update(self, listing: ServerTools | None = None) -> None:
+        """Make the tools of a listing, by default of the last one, by the pins as they are now.
 
-    def apply(self) -> None:
-        """Make the tools of the last listing, by the pins as they are now."""
-        self._problems = [problem for problem in self._problems if problem.kind == "tool"]
+        Tools that did not change stay the same objects.
+        """
+        self.problems = [problem for problem in self.problems if problem.kind == "tool"]
+        if listing is not None:
+            self.listed = listing.definitions
+            self.problems = []
+            for name, message in listing.problems:
+                self._note("tool", message, name)
         before, self.tools = self.tools, {}
         names: dict[str, str] = {}
         size = left_out = 0
@@ -280,7 +236,8 @@ class ToolSet:
                     return None
                 is_hidden = pin is None
                 definition = definition if pin is None else pin
-        if before is not None and before.is_same(definition, refusal):
+        is_same = before is not None and before.definition.digest == definition.digest
+        if before is not None and is_same and before.refusal == refusal:
             made = before
         else:
             try:
@@ -288,7 +245,8 @@ class ToolSet:
             except ConfigError as error:
                 self._note("tool", f"was skipped: {error}", raw)
                 return None
-        if (keywords := made.root_compositions) and not is_hidden:
+        keywords = compositions_at_root(made.definition.fields.get("inputSchema"))
+        if keywords and not is_hidden:
             shown = " and ".join(f"`{keyword}`" for keyword in keywords)
             self._note(
                 "schema", f"{shown} at the root of its schema, which some providers refuse", raw
@@ -298,7 +256,7 @@ class ToolSet:
     def _note(self, kind: ProblemKind, message: str, tool: str | None) -> None:
         shown = None if tool is None else one_line(tool, 100)
         message = one_line(message, 500)
-        self._problems.append(McpProblem(self._connection.server.name, kind, message, shown))
+        self.problems.append(McpProblem(self._connection.server.name, kind, message, shown))
 
 
 # What is wrong with one server now, in the order in which it should be fixed.
