@@ -430,3 +430,27 @@ class TurnCollector:
         if budget == context.result_budget_chars and emit is context.emit:
             return context
         return context.replace(result_budget_chars=budget, emit=emit)
+
+
+class AdapterCalls(TurnCollector):
+    """The collector of an adapter, with what makes the context of each call."""
+
+    def __init__(
+        self,
+        view: ToolView,
+        context_factory: Callable[..., ToolContext] | None,
+        turn_budget_chars: float | None,
+        call_budget_chars: float | None,
+        options: StreamOptions,
+    ) -> None:
+        super().__init__(
+            view,
+            turn_budget_chars=turn_budget_chars,
+            call_budget_chars=call_budget_chars,
+            **options,
+        )
+        self._context_factory = context_factory
+
+    def context(self, *framework: object) -> ToolContext | None:
+        """What the factory makes of the framework's objects; `None` without one."""
+        return context_from(self._context_factory, *framework)

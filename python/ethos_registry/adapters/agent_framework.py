@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -88,39 +88,33 @@ def to_agent_framework(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     approved = approval_names(needs_approval, view)
     return [
         _RegistryTool(
             name=shown.name,
             description=shown.description,
             input_model=shown.parameters,
-            func=_function(shown, collector, context_factory),
+            func=_function(shown, calls),
             approval_mode="always_require" if shown.name in approved else "never_require",
         )
         for shown in definitions_of(view)
     ]
 
 
-def _function(
-    shown: AdapterDefinition,
-    collector: TurnCollector,
-    context_factory: Callable[[FunctionInvocationContext], ToolContext] | None,
-) -> Any:
+def _function(shown: AdapterDefinition, calls: AdapterCalls) -> Any:
     parameter = "invocation"
     while parameter in shown.parameters.get("properties", {}):
         parameter += "_"
 
     async def call(**arguments: Any) -> list[Content] | str:
         invocation: FunctionInvocationContext = arguments.pop(parameter)
-        result = await collector.call(
+        result = await calls.call(
             shown.name,
             arguments,
             run=invocation.tools,  # a list of the run's own
             tool_call_id=_call_id.get(),
-            context=context_from(context_factory, invocation),
+            context=calls.context(invocation),
         )
         text, blocks = sent_parts(result, lambda block: True)
         # Text alone becomes the same content, for which the framework looks into no list.

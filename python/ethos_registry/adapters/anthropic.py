@@ -19,7 +19,7 @@ from ethos_registry.adapters._framework_tools import (
     framework_tool,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._by_name import provider
 from ethos_registry.types import _checks
@@ -46,15 +46,9 @@ __all__ = ["from_anthropic", "to_anthropic"]
 class _Shown:
     """A tool of a view as the SDK sends it, and its call."""
 
-    def __init__(
-        self,
-        definition: dict[str, Any],
-        collector: TurnCollector,
-        context_factory: Callable[[], ToolContext] | None,
-    ) -> None:
+    def __init__(self, definition: dict[str, Any], calls: AdapterCalls) -> None:
         self._definition = definition
-        self._collector = collector
-        self._context_factory = context_factory
+        self._calls = calls
 
     def to_dict(self) -> Any:
         """The definition, with the cache marker if it is the last one."""
@@ -70,14 +64,14 @@ class _Shown:
 
 class _AsyncTool(_Shown, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
-        name, context = self._definition["name"], context_from(self._context_factory)
-        return self._content(await self._collector.call_alone(name, input, context=context))
+        name, context = self._definition["name"], self._calls.context()
+        return self._content(await self._calls.call_alone(name, input, context=context))
 
 
 class _SyncTool(_Shown, BetaBuiltinFunctionTool):
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
-        name, context = self._definition["name"], context_from(self._context_factory)
-        return self._content(self._collector.call_sync(name, input, context=context))
+        name, context = self._definition["name"], self._calls.context()
+        return self._content(self._calls.call_sync(name, input, context=context))
 
 
 @_checks.checked_signature
@@ -108,13 +102,9 @@ def to_anthropic(
     ...         model="claude-opus-4-8", max_tokens=1024, messages=messages, tools=tools
     ...     )
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     make = _AsyncTool if is_async else _SyncTool
-    return [
-        make(thaw(shown), collector, context_factory) for shown in view.definitions("anthropic")
-    ]
+    return [make(thaw(shown), calls) for shown in view.definitions("anthropic")]
 
 
 @_checks.checked_signature

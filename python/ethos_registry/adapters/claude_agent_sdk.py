@@ -15,7 +15,7 @@ from ethos_registry.adapters._framework_tools import (
     framework_tool,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.types import _checks
@@ -54,26 +54,21 @@ def to_claude_agent_sdk(
     >>> def server(view):
     ...     return create_sdk_mcp_server("desk", tools=to_claude_agent_sdk(view))
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     return [
         SdkMcpTool(
             shown.name,
             shown.description,
             shown.parameters,
-            _handler(shown.name, collector, context_factory),
+            _handler(shown.name, calls),
         )
         for shown in definitions_of(view)
     ]
 
 
-def _handler(
-    name: str, collector: TurnCollector, context_factory: Callable[[], ToolContext] | None
-) -> Any:
+def _handler(name: str, calls: AdapterCalls) -> Any:
     async def handler(args: dict[str, Any]) -> dict[str, Any]:
-        context = context_from(context_factory)
-        result = await collector.call_alone(name, args, context=context)
+        result = await calls.call_alone(name, args, context=calls.context())
         text, blocks = sent_parts(result, lambda block: isinstance(block, Image))
         content: list[dict[str, Any]] = [{"type": "text", "text": text}]
         content.extend(

@@ -21,7 +21,7 @@ from ethos_registry.adapters._framework_tools import (
     parts_result,
     result_as_dict,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -50,21 +50,14 @@ __all__ = ["RegistryTool", "from_fastmcp", "to_fastmcp"]
 class RegistryTool(FastMcpTool):
     """One tool of a view; made by `to_fastmcp`."""
 
-    _collector: TurnCollector = PrivateAttr()
-    _context_factory: Callable[[Context], ToolContext] | None = PrivateAttr()
+    _calls: AdapterCalls = PrivateAttr()
     _name: str = PrivateAttr()
 
     @classmethod
-    def made(
-        cls,
-        shown: AdapterDefinition,
-        collector: TurnCollector,
-        context_factory: Callable[[Context], ToolContext] | None,
-    ) -> RegistryTool:
+    def made(cls, shown: AdapterDefinition, calls: AdapterCalls) -> RegistryTool:
         """The tool of a definition."""
         tool = cls(name=shown.name, description=shown.description, parameters=shown.parameters)
-        tool._collector = collector
-        tool._context_factory = context_factory
+        tool._calls = calls
         tool._name = shown.name  # the server may rename the tool
         return tool
 
@@ -77,11 +70,11 @@ class RegistryTool(FastMcpTool):
             await context.report_progress(percent, 100.0, event.message)
 
         progress = AsyncProgress(send)
-        result = await self._collector.call(
+        result = await self._calls.call(
             self._name,
             arguments,
             run=context.request_context,
-            context=context_from(self._context_factory, context),
+            context=self._calls.context(context),
             on_progress=progress,
         )
         await progress.sent()
@@ -120,10 +113,8 @@ def to_fastmcp(
     ...     for tool in to_fastmcp(view):
     ...         server.add_tool(tool)
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
-    return [RegistryTool.made(shown, collector, context_factory) for shown in definitions_of(view)]
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
+    return [RegistryTool.made(shown, calls) for shown in definitions_of(view)]
 
 
 def _content(block: DataBlock) -> Any:

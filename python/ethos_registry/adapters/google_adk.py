@@ -20,7 +20,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -46,14 +46,12 @@ __all__ = ["from_google_adk", "to_google_adk"]
 
 _FRAMEWORK = "ADK"
 
-ContextFactory = Callable[[AdkToolContext], ToolContext]
-
 
 @_checks.checked_signature
 def to_google_adk(
     view: ToolView,
     *,
-    context_factory: ContextFactory | None = None,
+    context_factory: Callable[[AdkToolContext], ToolContext] | None = None,
     needs_approval: Collection[str] = (),
     tool_filter: ToolPredicate | list[str] | None = None,
     tool_name_prefix: str | None = None,
@@ -76,14 +74,12 @@ def to_google_adk(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     approved = approval_names(needs_approval, view)
     return _RegistryToolset(
         AdapterTools(
             view,
-            lambda shown: _RegistryTool(shown, collector, context_factory, shown.name in approved),
+            lambda shown: _RegistryTool(shown, calls, shown.name in approved),
         ),
         tool_filter,
         tool_name_prefix,
@@ -109,18 +105,11 @@ class _RegistryToolset(BaseToolset):
 
 
 class _RegistryTool(BaseTool):
-    def __init__(
-        self,
-        shown: AdapterDefinition,
-        collector: TurnCollector,
-        context_factory: ContextFactory | None,
-        is_approved: bool,
-    ) -> None:
+    def __init__(self, shown: AdapterDefinition, calls: AdapterCalls, is_approved: bool) -> None:
         super().__init__(name=shown.name, description=shown.description)
         # A prefix of the toolset changes `name` in a copy of the tool.
         self._shown = shown
-        self._collector = collector
-        self._context_factory = context_factory
+        self._calls = calls
         self._is_approved = is_approved
 
     def _get_declaration(self) -> types.FunctionDeclaration:
@@ -133,12 +122,12 @@ class _RegistryTool(BaseTool):
         return self._is_approved
 
     async def run_async(self, *, args: dict[str, Any], tool_context: AdkToolContext) -> Any:
-        result = await self._collector.call(
+        result = await self._calls.call(
             self._shown.name,
             args,
             run=(tool_context.session, tool_context.invocation_id),
             tool_call_id=tool_context.function_call_id or "",
-            context=context_from(self._context_factory, tool_context),
+            context=self._calls.context(tool_context),
         )
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         response: dict[str, Any] = {"result" if result.ok else "error": text}

@@ -22,7 +22,7 @@ from ethos_registry.adapters._framework_tools import (
     parts_result,
     result_as_dict,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -56,17 +56,10 @@ class RegistryTool(BaseTool):
     """One tool of a view; made by `to_langchain`."""
 
     coroutine: ClassVar[Any] = staticmethod(_injected)
-    _collector: TurnCollector = PrivateAttr()
-    _context_factory: Callable[[ToolRuntime | None], ToolContext] | None = PrivateAttr()
+    _calls: AdapterCalls = PrivateAttr()
     _needs_approval: bool = PrivateAttr()
 
-    def __init__(
-        self,
-        shown: AdapterDefinition,
-        collector: TurnCollector,
-        context_factory: Callable[[ToolRuntime | None], ToolContext] | None,
-        needs_approval: bool,
-    ) -> None:
+    def __init__(self, shown: AdapterDefinition, calls: AdapterCalls, needs_approval: bool) -> None:
         super().__init__(
             name=shown.name,
             description=shown.description,
@@ -74,8 +67,7 @@ class RegistryTool(BaseTool):
             response_format="content_and_artifact",
             handle_tool_error=True,
         )
-        self._collector = collector
-        self._context_factory = context_factory
+        self._calls = calls
         self._needs_approval = needs_approval
 
     @property
@@ -98,17 +90,17 @@ class RegistryTool(BaseTool):
         arguments = self._approved(arguments, call_id)
         options = self._call_options(runtime, call_id)
         run = _run_of(runtime)
-        return self._output(await self._collector.call(self.name, arguments, run=run, **options))
+        return self._output(await self._calls.call(self.name, arguments, run=run, **options))
 
     def _run(
         self, arguments: Any, runtime: ToolRuntime | None, call_id: str | None
     ) -> tuple[Any, dict[str, Any]]:
         arguments = self._approved(arguments, call_id)
         options = self._call_options(runtime, call_id)
-        return self._output(self._collector.call_sync(self.name, arguments, **options))
+        return self._output(self._calls.call_sync(self.name, arguments, **options))
 
     def _call_options(self, runtime: ToolRuntime | None, call_id: str | None) -> dict[str, Any]:
-        context = context_from(self._context_factory, runtime)
+        context = self._calls.context(runtime)
         options: dict[str, Any] = {"tool_call_id": call_id or "", "context": context}
         if runtime is not None:
             write = runtime.stream_writer
@@ -175,9 +167,7 @@ def to_langchain(
     Raises `ConfigError` for a name in `needs_approval` that the view does not show, and for a tool
     with an argument `runtime`, which LangGraph replaces.
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     approved = approval_names(needs_approval, view)
     tools: list[BaseTool] = []
     for shown in definitions_of(view):
@@ -186,7 +176,7 @@ def to_langchain(
                 f"tool `{shown.name}`: LangGraph replaces an argument `runtime`; rename it, "
                 "or leave the tool out of the view"
             )
-        tools.append(RegistryTool(shown, collector, context_factory, shown.name in approved))
+        tools.append(RegistryTool(shown, calls, shown.name in approved))
     return tools
 
 

@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -70,16 +70,14 @@ def to_openai_agents(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     approved = approval_names(needs_approval, view)
     return [
         FunctionTool(
             name=shown.name,
             description=shown.description,
             params_json_schema=shown.parameters,
-            on_invoke_tool=_invoke(shown, collector, context_factory),
+            on_invoke_tool=_invoke(shown, calls),
             strict_json_schema=False,  # otherwise the SDK rewrites the schema, or refuses it
             needs_approval=shown.name in approved,
         )
@@ -87,19 +85,15 @@ def to_openai_agents(
     ]
 
 
-def _invoke(
-    shown: AdapterDefinition,
-    collector: TurnCollector,
-    context_factory: Callable[[AgentsToolContext[Any]], ToolContext] | None,
-) -> Any:
+def _invoke(shown: AdapterDefinition, calls: AdapterCalls) -> Any:
     async def invoke(ctx: AgentsToolContext[Any], arguments: str) -> Any:
-        result = await collector.call(
+        result = await calls.call(
             shown.name,
             arguments or "{}",
             # The usage is counted per run; an agent that runs as a tool shares that of its caller.
             run=(ctx.usage, ctx.agent, ctx.tool_input),
             tool_call_id=ctx.tool_call_id,
-            context=context_from(context_factory, ctx),
+            context=calls.context(ctx),
         )
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         if not result.ok:

@@ -27,7 +27,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     result_as_dict,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -102,11 +102,9 @@ def to_pydantic_ai(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
-    )
+    calls = AdapterCalls(view, context_factory, turn_budget_chars, call_budget_chars, options)
     names = approval_names(needs_approval, view)
-    return RegistryToolset(collector, id, context_factory, names, argument_retries)
+    return RegistryToolset(calls, id, names, argument_retries)
 
 
 class RegistryToolset(AbstractToolset[Any]):
@@ -114,18 +112,16 @@ class RegistryToolset(AbstractToolset[Any]):
 
     def __init__(
         self,
-        collector: TurnCollector,
+        calls: AdapterCalls,
         toolset_id: str | None,
-        context_factory: Callable[[RunContext[Any]], ToolContext] | None,
         needs_approval: Collection[str],
         argument_retries: int,
     ) -> None:
-        self._collector = collector
+        self._calls = calls
         self._id = toolset_id
-        self._context_factory = context_factory
         self._needs_approval = needs_approval
         self._argument_retries = argument_retries
-        self._tools = AdapterTools(collector.view, self._toolset_tool)
+        self._tools = AdapterTools(calls.view, self._toolset_tool)
 
     @property
     def id(self) -> str | None:
@@ -163,12 +159,12 @@ class RegistryToolset(AbstractToolset[Any]):
             await ctx.emit(shown)
 
         progress = AsyncProgress(emit)
-        result = await self._collector.call(
+        result = await self._calls.call(
             name,
             tool_args,
             run=ctx.tool_manager,
             tool_call_id=ctx.tool_call_id or "",
-            context=context_from(self._context_factory, ctx),
+            context=self._calls.context(ctx),
             on_progress=progress,
         )
         await progress.sent()
