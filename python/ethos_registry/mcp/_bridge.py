@@ -192,8 +192,8 @@ class McpBridge:
                 raise ConfigError(f"two MCP servers have the name {server.name!r}; rename one")
             self._servers[server.name] = server
         self._settings = checked_settings(BridgeSettings, options)
-        self._connections: dict[str, Connection] = {}
         self._sets: dict[str, ToolSet] = {}
+        """The connection and the tools of each server, once they were entered."""
         self._attached: list[AttachedRegistry] = []
 
     @classmethod
@@ -245,7 +245,7 @@ class McpBridge:
     # Connections
 
     async def __aenter__(self) -> Self:
-        if self._connections:
+        if self._sets:
             raise ConfigError("this bridge was entered before; make another one")
         if not has_extra("mcp"):
             raise missing_extra("the bridge to MCP servers", "mcp")
@@ -258,8 +258,8 @@ class McpBridge:
                 self._connect(name, server)
             await asyncio.gather(
                 *(
-                    connection.wait_settled(connection.server.connect_timeout_seconds)
-                    for connection in self._connections.values()
+                    each.connection.wait_settled(each.connection.server.connect_timeout_seconds)
+                    for each in self._sets.values()
                 )
             )
         except BaseException:
@@ -283,12 +283,11 @@ class McpBridge:
             lambda listing: self._update(name, listing),
             ServerCallbacks(name, settings.on_elicitation, settings.on_sampling, settings.roots),
         )
-        self._connections[name] = connection
         self._sets[name] = ToolSet(connection, settings.pins, settings.on_change)
 
     async def _close(self) -> None:
         """End all connections, whatever cancels this task meanwhile."""
-        ends = [connection.close() for connection in self._connections.values()]
+        ends = [tools.connection.close() for tools in self._sets.values()]
         closing = asyncio.gather(*ends, return_exceptions=True)
         was_cancelled = False
         while not closing.done():
@@ -310,8 +309,7 @@ class McpBridge:
     def servers(self) -> dict[str, McpServerStatus]:
         """Each server as it is now, by name."""
         return {
-            name: connection.status(len(self._sets[name].tools))
-            for name, connection in self._connections.items()
+            name: tools.connection.status(len(tools.tools)) for name, tools in self._sets.items()
         }
 
     @property
@@ -319,8 +317,8 @@ class McpBridge:
         """What is wrong now: servers, skipped tools, names, pins; empty if all is well."""
         return [
             problem
-            for name, connection in self._connections.items()
-            for problem in server_problems(connection, self._sets[name], self._attached)
+            for tools in self._sets.values()
+            for problem in server_problems(tools, self._attached)
         ]
 
     @property
@@ -352,8 +350,8 @@ class McpBridge:
         and has at most 4,000 characters. Empty if there are none.
         """
         parts = [
-            fenced_instructions(name, connection.instructions)
-            for name, connection in self._connections.items()
+            fenced_instructions(name, tools.connection.instructions)
+            for name, tools in self._sets.items()
             if name in personality.mcp_servers
         ]
         return "\n\n".join(part for part in parts if part)
@@ -395,8 +393,8 @@ class McpBridge:
     @contextlib.contextmanager
     def _asking(self, server: str) -> Iterator[Client]:
         """The client of a server; every error of the SDK or of the server is one of ours."""
-        [connection] = self._chosen(server)
-        client = connection.client
+        [tools] = self._chosen(server)
+        client = tools.connection.client
         try:
             yield client
         except Exception as error:  # the SDK raises errors of several kinds for invalid answers
@@ -436,19 +434,19 @@ class McpBridge:
 
     async def refresh(self, server: str | None = None) -> None:
         """List the tools of a server, or of all, now."""
-        for connection in self._chosen(server):
-            await connection.refresh()
+        for tools in self._chosen(server):
+            await tools.connection.refresh()
 
     async def reconnect(self, server: str | None = None) -> None:
         """Try a server, or all, that is not connected again now; returns when it is settled."""
-        await asyncio.gather(*(connection.reconnect() for connection in self._chosen(server)))
+        await asyncio.gather(*(tools.connection.reconnect() for tools in self._chosen(server)))
 
-    def _chosen(self, server: str | None) -> list[Connection]:
+    def _chosen(self, server: str | None) -> list[ToolSet]:
         if server is None:
-            return list(self._connections.values())
-        if server not in self._connections:
-            raise _unknown(server, self._connections)
-        return [self._connections[server]]
+            return list(self._sets.values())
+        if server not in self._sets:
+            raise _unknown(server, self._sets)
+        return [self._sets[server]]
 
     def _update(self, name: str, listing: ServerTools | None = None) -> None:
         """Make the tools of a server by a new listing, or by the pins as they are now."""
@@ -479,11 +477,7 @@ class McpBridge:
 
     def diff(self, server: str | None = None) -> list[PinDifference]:
         """How the tools that pinned servers list differ from what was approved."""
-        return [
-            difference
-            for connection in self._chosen(server)
-            for difference in self._sets[connection.server.name].differences
-        ]
+        return [difference for tools in self._chosen(server) for difference in tools.differences]
 
     def pin(self, server: str | None = None) -> int:
         """Approve all tools of a server, or of all, as they are listed; the number of tools.
@@ -491,12 +485,11 @@ class McpBridge:
         Servers that have not been listed are left as they are. The file of pins is written.
         """
         count = 0
-        for connection in self._chosen(server):
-            name = connection.server.name
-            listed = self._sets[name].listed
-            if listed is not None:
-                self._settings.pins.pin(name, listed.values())
-                count += len(listed)
+        for tools in self._chosen(server):
+            if tools.listed is not None:
+                name = tools.connection.server.name
+                self._settings.pins.pin(name, tools.listed.values())
+                count += len(tools.listed)
                 self._update(name)
         self._settings.pins.save()
         return count

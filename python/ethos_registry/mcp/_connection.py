@@ -8,10 +8,12 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from http.client import responses
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ethos_registry._core import __version__
 from ethos_registry.capabilities._secrets import SecretSource
 from ethos_registry.mcp._callbacks import OpenRequests, ServerCallbacks
 from ethos_registry.mcp._definitions import (
@@ -32,7 +34,7 @@ from ethos_registry.mcp._resources import (
 from ethos_registry.mcp._results import ConnectionLostError, NotSentError, was_lost
 from ethos_registry.mcp._server import McpServer, Scrubber, resolved
 from ethos_registry.mcp._server_text import cleaned, one_line
-from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
+from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport, within
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
@@ -47,11 +49,11 @@ _INTERNAL_ERROR = -32603
 
 
 @contextlib.asynccontextmanager
-async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
+async def checked_responses(client: Any) -> AsyncIterator[None]:
     """Check each response of an `httpx2.AsyncClient`, until the block ends.
 
     A connection that is refused becomes an error of its request, which was not sent. A JSON body of
-    more than `max_bytes` is not read further. An error that is not one of JSON-RPC
+    more than `MAX_LINE_BYTES` is not read further. An error that is not one of JSON-RPC
     becomes one that states the HTTP status. For a session that the server does not know any more,
     the client's own answer is kept, whatever the body is.
     """
@@ -66,16 +68,16 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
                 return
         elif response.status_code >= 400 and not kind.startswith("application/json"):
             response.headers["content-type"] = "application/json"
-            response._content = _status_error(response.status_code)  # so it is not read
+            response._content = _status_error(response.status_code)  # so the body is not read
             return
         if kind.startswith("application/json"):
-            response.aread = _bounded_body(response, max_bytes)
+            response.aread = partial(_bounded_body, response)
         elif kind.startswith("text/event-stream") and _is_listing(response.request):
-            response.aiter_text = _without_deep_lines(response)
+            response.aiter_text = partial(_without_deep_lines, response)
 
     hooks: list[Any] = client.event_hooks["response"]
     hooks.append(check)
-    client.send = _send_or_refuse(client.send)
+    client.send = partial(_send_or_refuse, client.send)
     try:
         yield
     finally:
@@ -83,23 +85,18 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
         del client.send
 
 
-def _send_or_refuse(send: Any) -> Any:
-    """Sends a request; that a message did not reach the server is an answer, to that one alone."""
+async def _send_or_refuse(send: Any, request: Any, **options: Any) -> Any:
+    """Send a request; that a message did not reach the server is an answer, to that one alone."""
     import httpx2
 
     from ethos_registry.mcp._sdk_calls import REFUSED_MESSAGE
 
-    async def send_or_refuse(request: Any, **options: Any) -> Any:
-        try:
-            return await send(request, **options)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
-            if not _is_message(request):
-                raise
-            error = {"code": _INTERNAL_ERROR, "message": REFUSED_MESSAGE}
-            body = {"jsonrpc": "2.0", "id": None, "error": error}
-            return httpx2.Response(503, json=body, request=request)
-
-    return send_or_refuse
+    try:
+        return await send(request, **options)
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+        if not _is_message(request):
+            raise
+        return httpx2.Response(503, json=_error(REFUSED_MESSAGE), request=request)
 
 
 def _is_message(request: Any) -> bool:
@@ -113,54 +110,49 @@ def _is_listing(request: Any) -> bool:
     return b'/list"' in request.content
 
 
-def _without_deep_lines(response: Any) -> Any:
+async def _without_deep_lines(response: Any) -> AsyncIterator[str]:
     """The text of an event stream, its lines without values that the client cannot parse."""
+    from ethos_registry.mcp._json_rpc import without_deep_values
 
-    async def read() -> AsyncIterator[str]:
-        from ethos_registry.mcp._json_rpc import without_deep_values
-
-        waiting = ""
-        async for text in type(response).aiter_text(response):
-            waiting += text
-            whole, end, waiting = waiting.rpartition("\n")
-            if end:
-                yield without_deep_values(whole.encode("utf-8", "replace")).decode() + end
-        if waiting:
-            yield waiting
-
-    return read
+    waiting = ""
+    async for text in type(response).aiter_text(response):
+        waiting += text
+        whole, end, waiting = waiting.rpartition("\n")
+        if end:
+            yield without_deep_values(whole.encode("utf-8", "replace")).decode() + end
+    if waiting:
+        yield waiting
 
 
-def _bounded_body(response: Any, max_bytes: int) -> Any:
-    """Reads a body, decoded, up to a size."""
+async def _bounded_body(response: Any) -> bytes:
+    """Read a body, decoded, up to a size."""
     import httpx2
 
-    async def read() -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.aiter_bytes():
-            size += len(part)
-            if size > max_bytes:
-                raise httpx2.StreamError(f"it is larger than {max_bytes >> 20} MiB")
-            parts.append(part)
-        body = b"".join(parts)
-        if _is_listing(response.request):
-            from ethos_registry.mcp._json_rpc import without_deep_values
+    from ethos_registry.mcp._json_rpc import without_deep_values
 
-            body = without_deep_values(body)
-        is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
-        # As `aread` does: authorization reads the body before the client.
-        response._content = _status_error(response.status_code) if is_other_error else body
-        content: bytes = response.content
-        return content
-
-    return read
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > MAX_LINE_BYTES:
+            raise httpx2.StreamError(f"it is larger than {MAX_LINE_BYTES >> 20} MiB")
+        parts.append(part)
+    body = b"".join(parts)
+    if _is_listing(response.request):
+        body = without_deep_values(body)
+    is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
+    # As `aread` does: authorization reads the body before the client.
+    response._content = _status_error(response.status_code) if is_other_error else body
+    content: bytes = response.content
+    return content
 
 
 def _status_error(status: int) -> bytes:
-    phrase = responses.get(status, "")
-    error = {"code": _INTERNAL_ERROR, "message": f"HTTP {status} {phrase}".strip()}
-    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    return json.dumps(_error(f"HTTP {status} {responses.get(status, '')}".strip())).encode()
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": _INTERNAL_ERROR, "message": message}}
 
 
 # How each kind of server is reached.
@@ -182,7 +174,7 @@ async def _http(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[
         own = httpx2.AsyncClient(headers=dict(headers), timeout=timeout)
     async with (
         own as client,
-        checked_responses(client, MAX_LINE_BYTES),
+        checked_responses(client),
         streamable_http_client(
             server.url, http_client=client, max_sse_event_size=MAX_LINE_BYTES
         ) as streams,
@@ -295,12 +287,9 @@ class Connection:
 
     async def wait_settled(self, seconds: float) -> None:
         """Wait until it is ready or has failed; after `seconds` it counts as failed."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._until(lambda: self.state != "connecting")
-        except TimeoutError:
-            if self.state == "connecting":
-                self._set("failed", f"no answer within {seconds:g} s")
+        await within(seconds, self._until(lambda: self.state != "connecting"))
+        if self.state == "connecting":
+            self._set("failed", f"no answer within {seconds:g} s")
 
     async def refresh(self) -> None:
         """List the tools now; returns when that is done, or when it is not connected."""
@@ -404,9 +393,7 @@ class Connection:
         return self._lost_at + self.server.reconnect_wait_seconds - monotonic()
 
     async def _next_client(self, seconds: float) -> Client | None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._until(lambda: self._client is not None or self._is_closing)
+        await within(seconds, self._until(lambda: self._client is not None or self._is_closing))
         return self._client
 
     # The owner's task
@@ -474,14 +461,13 @@ class Connection:
         end = monotonic() + seconds
         while not (self._is_closing or self._must_retry) and (left := end - monotonic()) > 0:
             self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(left):
-                    await self._wake.wait()
+            await within(left, self._wake.wait())
         self._must_retry = False
 
     async def _connect(self) -> None:
         """One connection, from its start to its loss."""
         from mcp.client.client import Client
+        from mcp_types import Implementation
 
         from ethos_registry.mcp._request_tasks import answer_as_tasks
         from ethos_registry.mcp._sdk_calls import read_unknown_blocks, send_call
@@ -495,7 +481,7 @@ class Connection:
             self._requests or transport,
             mode=self._mode,
             message_handler=self._on_message,
-            client_info=_client_info(),
+            client_info=Implementation(name="ethos-registry", version=__version__),
             cache=None,
             **self._callbacks.options(),
         )
@@ -582,6 +568,8 @@ class Connection:
         return listing
 
     async def _refresh(self, client: Client) -> None:
+        from ethos_registry.mcp._sdk_calls import lost_connection
+
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds):
                 self._on_listing(await self._listing(client))
@@ -590,7 +578,7 @@ class Connection:
             self.refresh_problem = self.scrub(
                 f"its tools could not be listed: {one_line(_leaf(error), 500)}"
             )
-            if _lost(error) is not None:
+            if lost_connection(_first(error)) is not None:
                 self._lose(client)
         self._refreshes += 1
         self._changed.set()
@@ -641,13 +629,14 @@ class Connection:
 
     async def _failure(self, error: Exception) -> str:
         """Why the connection failed, in one line."""
-        transport = self._transport
-        if isinstance(not_sent := _lost(error), NotSentError):
+        from ethos_registry.mcp._sdk_calls import is_answer, lost_connection
+
+        transport, first = self._transport, _first(error)
+        if isinstance(not_sent := lost_connection(first), NotSentError):
             return not_sent.reason(self.server.name)
         if isinstance(error, TimeoutError):
             return f"no answer within {self.server.connect_timeout_seconds:g} s"
-        is_answer = _is_answer(_first(error))
-        if isinstance(transport, StdioTransport) and transport.process and not is_answer:
+        if isinstance(transport, StdioTransport) and transport.process and not is_answer(first):
             await transport.wait_exit(0.5)
             ended = transport.exit_text()
             if ended is not None:
@@ -675,31 +664,12 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _lost(error: BaseException) -> ConnectionLostError | NotSentError | None:
-    """What the first error inside groups means, if it is that of a lost connection."""
-    from ethos_registry.mcp._sdk_calls import lost_connection
-
-    return lost_connection(_first(error))
-
-
 def _leaf(error: BaseException) -> str:
     """The class and message of the first error inside groups; a server's error is its message."""
+    from ethos_registry.mcp._sdk_calls import is_answer
+
     error = _first(error)
-    if _is_answer(error):
+    if is_answer(error):
         return f"it answered with an error: {getattr(error, 'message', '')}"
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _is_answer(error: BaseException) -> bool:
-    from ethos_registry.mcp._sdk_calls import is_answer
-
-    return is_answer(error)
-
-
-def _client_info() -> Any:
-    from mcp_types import Implementation
-
-    from ethos_registry import _core
-
-    return Implementation(name="ethos-registry", version=_core.__version__)

@@ -224,16 +224,13 @@ def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidato
     checked = dict(schema)
     if checked.get("properties") and not checked.keys() & _OPEN:
         listed = checked["properties"]
-        checked["properties"] = {name: listed.get(name, {}) for name in names_at(checked, _nothing)}
+        names = names_at(checked, lambda reference: None)  # there are none at the root
+        checked["properties"] = {name: listed.get(name, {}) for name in names}
         checked["additionalProperties"] = False
     try:
         return ArgumentValidator(name, checked)
     except ConfigError:
         return ArgumentValidator(name, _without_foreign_patterns(checked))
-
-
-def _nothing(reference: str) -> None:
-    """There are no references at the root."""
 
 
 def _without_foreign_patterns(schema: Any) -> Any:
@@ -302,8 +299,10 @@ async def list_tools(client: Client) -> ServerTools:
                 try:
                     check_depth([tool.input_schema, tool.output_schema, tool.meta])
                     found[tool.name] = RemoteDefinition(json_fields(tool))
-                except (ConfigError, ValueError, RecursionError) as error:
-                    listing.add_problem(tool.name, f"was skipped: {_problem(error)}")
+                except RecursionError:
+                    listing.add_problem(tool.name, "was skipped: its definition is nested too deep")
+                except (ConfigError, ValueError) as error:
+                    listing.add_problem(tool.name, f"was skipped: {error}")
             else:
                 listing.is_cut = True
         cursor = page.next_cursor
@@ -315,10 +314,6 @@ async def list_tools(client: Client) -> ServerTools:
         )
     listing.definitions = {name: found[name] for name in sorted(found)}
     return listing
-
-
-def _problem(error: Exception) -> str:
-    return "its definition is nested too deep" if isinstance(error, RecursionError) else str(error)
 
 
 async def _page(client: Client, cursor: str | None, listing: ServerTools) -> ListToolsResult:

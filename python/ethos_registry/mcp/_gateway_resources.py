@@ -25,13 +25,14 @@ from mcp_types import (
 
 from ethos_registry.mcp._bridge import McpBridge
 from ethos_registry.mcp._connection import Connection
-from ethos_registry.mcp._resources import READ_RESOURCE
+from ethos_registry.mcp._resources import READ_RESOURCE, address_of
 from ethos_registry.mcp._server_text import cleaned, cleaned_fields, is_clean
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types._policy import Personality
 
 CallTool = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
-_LISTED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+LISTED: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What every list of a gateway has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class PassedOn:
         server.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
 
     def _connections(self, capability: str) -> Iterator[Connection]:
-        for name, connection in self.bridge._connections.items():
+        for name, tools in self.bridge._sets.items():
+            connection = tools.connection
             if name not in self.personality.mcp_servers or connection._client is None:
                 continue
             if capability == "resources" and not self._reads(connection):
@@ -79,16 +81,16 @@ class PassedOn:
                 listed = await connection.listed(kind, again=again)
             except MCPError:  # not every server with resources knows templates
                 continue
-            found += [(connection, each) for each in listed if is_clean(_address(each))]
+            found += [(connection, each) for each in listed if is_clean(address_of(each))]
         return found
 
     async def _list_resources(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._resources("resources")
-        return _LISTED | {"resources": [cleaned_fields(each) for _, each in found]}
+        return LISTED | {"resources": [cleaned_fields(each) for _, each in found]}
 
     async def _list_templates(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._resources("resource_templates")
-        return _LISTED | {"resourceTemplates": [cleaned_fields(each) for _, each in found]}
+        return LISTED | {"resourceTemplates": [cleaned_fields(each) for _, each in found]}
 
     async def _owner(self, uri: str) -> Connection:
         """The server that lists a resource, or a template of it; no other one is sent its URI.
@@ -97,10 +99,10 @@ class PassedOn:
         """
         for again in (False, True):
             for connection, each in await self._resources("resources", again=again):
-                if _address(each) == uri:
+                if address_of(each) == uri:
                     return connection
             for connection, each in await self._resources("resource_templates", again=again):
-                if _matches(_address(each), uri):
+                if _matches(address_of(each), uri):
                     return connection
         raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
 
@@ -113,7 +115,7 @@ class PassedOn:
         if result["isError"]:
             raise MCPError(INTERNAL_ERROR, result["content"][0]["text"], {"uri": uri})
         contents = [_contents(block, uri) for block in result["content"]]
-        return _LISTED | {"contents": contents, "_meta": result.get("_meta", {})}
+        return LISTED | {"contents": contents, "_meta": result.get("_meta", {})}
 
     # Prompts
 
@@ -141,7 +143,7 @@ class PassedOn:
     async def _list_prompts(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._prompts(again=True)
         listed = [cleaned_fields(each) | {"name": name} for name, (_, each) in found.items()]
-        return _LISTED | {"prompts": listed}
+        return LISTED | {"prompts": listed}
 
     async def _get_prompt(self, context: Any, params: GetPromptRequestParams) -> dict[str, Any]:
         connection, name = await self._prompt(params.name)
@@ -159,11 +161,6 @@ class PassedOn:
         given = params.context.arguments if params.context is not None else None
         asking = connection.client.complete(reference, argument, given)
         return {"resultType": "complete"} | await _answer(asking)
-
-
-def _address(listed: Any) -> str:
-    """The URI of a resource, or of a template."""
-    return str(listed.uri if hasattr(listed, "uri") else listed.uri_template)
 
 
 async def _answer(asking: Awaitable[Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.execution._remote_batch import tool_digest
 from ethos_registry.mcp._bridge import McpBridge
-from ethos_registry.mcp._gateway_resources import PassedOn
+from ethos_registry.mcp._gateway_resources import LISTED, PassedOn
 from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
 from ethos_registry.mcp._sdk_private import private_attribute
 from ethos_registry.mcp._tools import BridgedTool
@@ -302,12 +302,7 @@ class ServedPersonality:
         if self._announced is None:
             self._announced = tools
         start = _page_start(params.cursor)
-        listed: dict[str, Any] = {
-            "resultType": "complete",
-            "tools": tools[start : start + PAGE_TOOLS],
-            "ttlMs": 0,
-            "cacheScope": "private",
-        }
+        listed = LISTED | {"tools": tools[start : start + PAGE_TOOLS]}
         if start + PAGE_TOOLS < len(tools):
             listed["nextCursor"] = str(start + PAGE_TOOLS)
         return listed
@@ -348,7 +343,9 @@ class ServedPersonality:
         """Run one call; whatever refuses it is an answer that the model can read."""
         settings = self._settings
         if self._is_other_version(params):
-            return to_mcp_result(_other_version(params.name))
+            problem = f"the gateway has another version of `{params.name}`"
+            refused = not_started(params.name, problem)
+            return to_mcp_result(CallResult("", params.name, refused))
         view = self._current_view()
         is_remote = self._is_remote(view, params.name)
         sender = ProgressSender(context.session.report_progress, is_remote=is_remote)
@@ -447,10 +444,6 @@ def _sent_call_id(params: CallToolRequestParams) -> str | None:
     """The id that the client's registry has for the call."""
     sent = (params.meta or {}).get(f"{META_PREFIX}toolCallId")
     return sent if isinstance(sent, str) and 0 < len(sent) <= MAX_CALL_ID_CHARS else None
-
-
-def _other_version(name: str) -> CallResult:
-    return CallResult("", name, not_started(name, f"the gateway has another version of `{name}`"))
 
 
 def _page_start(cursor: str | None) -> int:

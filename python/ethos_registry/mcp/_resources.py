@@ -107,20 +107,22 @@ async def list_resources(client: Client, server: str) -> list[McpResource]:
         templates = await list_items(client, "resource_templates")
     except MCPError:  # not every server with resources knows templates
         templates = []
-    found = [_resource(server, each, str(each.uri), is_template=False) for each in resources]
-    return found + [
-        _resource(server, each, each.uri_template, is_template=True) for each in templates
-    ]
+    return [_resource(server, each) for each in (*resources, *templates)]
 
 
-def _resource(server: str, given: Any, uri: str, *, is_template: bool) -> McpResource:
+def address_of(listed: Any) -> str:
+    """The URI of a resource, or of a template."""
+    return str(listed.uri if hasattr(listed, "uri") else listed.uri_template)
+
+
+def _resource(server: str, given: Any) -> McpResource:
     return McpResource(
         server,
-        one_line(uri, 2000),
+        one_line(address_of(given), 2000),
         one_line(given.title or given.name or "", 200),
         cleaned(given.description or ""),
         None if given.mime_type is None else one_line(given.mime_type, 100),
-        is_template,
+        hasattr(given, "uri_template"),
     )
 
 

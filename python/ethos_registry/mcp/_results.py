@@ -326,8 +326,8 @@ def _ordered(layout: Sequence[Mapping[str, Any]], result: CallResult) -> Iterato
     text, content = result.result.text, result.result.content
     counts = [part["chars"] for part in layout if part["chars"]]
     is_whole = len(text) == sum(counts) + len(_SEPARATOR) * max(len(counts) - 1, 0)
-    split: Callable[..., Iterator[str | None]] = _exactly if is_whole else _by_lines
-    pieces = split([part for part in layout if "withheld" not in part], text, content)
+    listed = [part for part in layout if "withheld" not in part]
+    pieces = _exactly(listed, text) if is_whole else _by_lines(listed, text, content)
     for part in layout:
         block = {
             key: each for key, each in part.items() if key not in ("chars", "block", "heading")
@@ -353,9 +353,7 @@ def _ordered(layout: Sequence[Mapping[str, Any]], result: CallResult) -> Iterato
             yield block
 
 
-def _exactly(
-    layout: Sequence[Mapping[str, Any]], text: str, content: Sequence[ContentBlock]
-) -> Iterator[str | None]:
+def _exactly(layout: Sequence[Mapping[str, Any]], text: str) -> Iterator[str | None]:
     position = 0
     for part in layout:
         yield text[position : position + part["chars"]]

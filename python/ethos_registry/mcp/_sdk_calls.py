@@ -70,6 +70,12 @@ def lost_connection(error: BaseException) -> ConnectionLostError | NotSentError 
     return None
 
 
+def raise_if_lost(error: BaseException) -> None:
+    """Raise what a lost connection means for the call; return if the error is another one."""
+    if (lost := lost_connection(error)) is not None:
+        raise lost from None
+
+
 def is_timeout(error: MCPError) -> bool:
     """Whether the client gave up; servers use the code for errors of their own."""
     return error.code == REQUEST_TIMEOUT and error.message.endswith("timed out")
@@ -115,8 +121,7 @@ async def send_call(
         else:
             answer = await client.call_tool(tool.name, args, seconds, report)
     except MCPError as error:
-        if (lost := lost_connection(error)) is not None:
-            raise lost from None
+        raise_if_lost(error)
         if is_timeout(error):
             return ToolError(
                 f"the MCP server did not answer within {timeout_seconds:g} s; it may have run",

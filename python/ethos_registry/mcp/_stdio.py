@@ -7,8 +7,9 @@ import contextlib
 import math
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
@@ -17,6 +18,14 @@ from ethos_registry._processes.supervisor import start_supervised
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
     from mcp.shared.message import SessionMessage
+
+
+async def within(seconds: float, waiting: Coroutine[Any, Any, object]) -> None:
+    """Wait for something, for a time."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await waiting
+
 
 # The standard error of a server: a file of bounded size, and its end in memory.
 
@@ -52,22 +61,13 @@ class LogFile:
         try:
             data = data[-MAX_LOG_BYTES // 2 :]
             if self._size + len(data) > MAX_LOG_BYTES:
-                self._drop_half()
+                path = Path(self._path)
+                self._size = path.write_bytes(path.read_bytes()[-MAX_LOG_BYTES // 2 :])
             with open(self._path, "ab", buffering=0) as file:
                 file.write(data)
             self._size += len(data)
         except OSError:
             self._path = None
-
-    def _drop_half(self) -> None:
-        assert self._path is not None
-        with open(self._path, "r+b") as file:
-            file.seek(-(MAX_LOG_BYTES // 2) if self._size > MAX_LOG_BYTES // 2 else 0, os.SEEK_END)
-            end = file.read()
-            file.seek(0)
-            file.write(end)
-            file.truncate()
-        self._size = len(end)
 
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -163,11 +163,9 @@ class StdioTransport:
 
     def exit_text(self) -> str | None:
         """How the program ended by itself, or why it did not start; `None` otherwise."""
-        process = self.process
-        if process is None:
-            return None
+        assert self.process is not None
         try:
-            status = process.wait(0)
+            status = self.process.wait(0)
         except TimeoutError:
             return None
         except OSError as error:
@@ -178,7 +176,7 @@ class StdioTransport:
 
     async def wait_exit(self, seconds: float) -> None:
         """Wait until the program has ended, for a time."""
-        await self._within(self._exited, seconds)
+        await within(seconds, self._exited.wait())
 
     def process_id(self) -> int | None:
         """The process, while it runs."""
@@ -197,17 +195,17 @@ class StdioTransport:
         process = self.process
         assert process is not None
         if self._reader.problem:  # perhaps it has just ended
-            await self._within(self._exited, _DRAIN_SECONDS)
+            await within(_DRAIN_SECONDS, self._exited.wait())
         self._ended_itself = self._exited.is_set()
         self._reader.close()
         if self.is_initialized:
             await self._writer.flush(_FLUSH_SECONDS)
             self._writer.abort()
-            await self._within(self._exited, _EXIT_SECONDS)
+            await within(_EXIT_SECONDS, self._exited.wait())
         self._writer.abort()
         if not self._ended.is_set():
             process.terminate(_GRACE_SECONDS if self.is_initialized else 0.5)
-            await self._within(self._ended, _GRACE_SECONDS + _KILL_SECONDS)
+            await within(_GRACE_SECONDS + _KILL_SECONDS, self._ended.wait())
 
     def _release(self) -> None:
         process = self.process
@@ -222,11 +220,6 @@ class StdioTransport:
         for pipe in self._pipes[len(self._transports) :]:  # no transport took them over
             with contextlib.suppress(OSError):
                 pipe.close()
-
-    async def _within(self, event: asyncio.Event, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await event.wait()
 
     def _from_thread(self, function: Callable[[], object]) -> Callable[[], None]:
         def call() -> None:

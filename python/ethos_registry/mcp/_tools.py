@@ -165,10 +165,10 @@ _HOW_TO_APPROVE = "`ethos-registry mcp accept` approves it"
 class ToolSet:
     """The tools of one server by their names on it."""
 
-    __slots__ = ("_connection", "_on_change", "_pins", "listed", "problems", "tools")
+    __slots__ = ("_on_change", "_pins", "connection", "listed", "problems", "tools")
 
     def __init__(self, connection: Connection, pins: McpPins, on_change: ChangePolicy) -> None:
-        self._connection = connection
+        self.connection = connection
         self._pins = pins
         self._on_change = on_change
         self.problems: list[McpProblem] = []
@@ -180,7 +180,7 @@ class ToolSet:
     @property
     def differences(self) -> list[PinDifference]:
         """What differs from the approved definitions; nothing for a server that is not pinned."""
-        server = self._connection.server.name
+        server = self.connection.server.name
         if self.listed is None or not self._pins.is_pinned(server):
             return []
         return pin_differences(server, self._pins.definitions(server), self.listed)
@@ -199,7 +199,7 @@ class ToolSet:
         before, self.tools = self.tools, {}
         names: dict[str, str] = {}
         size = left_out = 0
-        limit = self._connection.server.max_total_definition_bytes
+        limit = self.connection.server.max_total_definition_bytes
         for raw, definition in (self.listed or {}).items():
             made = self._made(raw, definition, before.get(raw))
             if made is None:
@@ -224,7 +224,7 @@ class ToolSet:
     def _made(
         self, raw: str, definition: RemoteDefinition, before: BridgedTool | None
     ) -> BridgedTool | None:
-        server = self._connection.server.name
+        server = self.connection.server.name
         refusal: str | None = None
         is_hidden = False
         if self._pins.is_pinned(server) and self._on_change != "accept":
@@ -241,7 +241,7 @@ class ToolSet:
             made = before
         else:
             try:
-                made = BridgedTool(self._connection, definition, refusal, is_hidden=is_hidden)
+                made = BridgedTool(self.connection, definition, refusal, is_hidden=is_hidden)
             except ConfigError as error:
                 self._note("tool", f"was skipped: {error}", raw)
                 return None
@@ -256,7 +256,7 @@ class ToolSet:
     def _note(self, kind: ProblemKind, message: str, tool: str | None) -> None:
         shown = None if tool is None else one_line(tool, 100)
         message = one_line(message, 500)
-        self.problems.append(McpProblem(self._connection.server.name, kind, message, shown))
+        self.problems.append(McpProblem(self.connection.server.name, kind, message, shown))
 
 
 # What is wrong with one server now, in the order in which it should be fixed.
@@ -265,11 +265,9 @@ MANY_TOOLS = 128
 """More tools than that make models choose worse, and some providers refuse them."""
 
 
-def server_problems(
-    connection: Connection, tools: ToolSet, registries: Iterable[AttachedRegistry]
-) -> list[McpProblem]:
+def server_problems(tools: ToolSet, registries: Iterable[AttachedRegistry]) -> list[McpProblem]:
     """The problems of a server: its configuration, its connection, its tools, their names."""
-    name = connection.server.name
+    connection, name = tools.connection, tools.connection.server.name
     found: list[McpProblem] = []
 
     def note(kind: ProblemKind, message: str) -> None:
