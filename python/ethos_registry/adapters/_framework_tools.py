@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -57,14 +58,14 @@ def argument_error(
 
 
 def filled_result(
-    value: Any, blocks: Iterable[ContentBlock] = (), structured: object = None
+    value: Any,
+    blocks: Iterable[ContentBlock] = (),
+    structured: Mapping[str, Any] | None = None,
 ) -> ToolOk | ToolError:
     """The result of a framework's tool: its value as text, and the blocks beside it."""
     result = result_from_value(value)
     if not isinstance(result, ToolOk):
         return result
-    if structured is not None and not isinstance(structured, Mapping):
-        structured = {"result": structured}
     shown = result.structured if structured is None else structured
     return ToolOk(result.value, shown, result.cost_usd, NO_EXTRA, (*result.content, *blocks))
 
@@ -78,7 +79,10 @@ def needs_its_framework(name: str, framework: str, what: str) -> ToolError:
 
 
 def parts_result(
-    parts: Iterable[str | ContentBlock], structured: object = None, *, is_error: bool = False
+    parts: Iterable[str | ContentBlock],
+    structured: Mapping[str, Any] | None = None,
+    *,
+    is_error: bool = False,
 ) -> ToolOk | ToolError:
     """The result of a framework's tool out of its parts: text, one a line, and blocks."""
     found = list(parts)
@@ -118,25 +122,23 @@ def definitions_of(view: ToolView) -> list[AdapterDefinition]:
     ]
 
 
+@dataclass(slots=True, eq=False)
 class AdapterTools(Generic[T]):
     """A framework's objects for the tools of a view, made again only when the view changes."""
 
-    __slots__ = ("_fingerprint", "_make", "_tools", "_view")
-
-    def __init__(self, view: ToolView, make: Callable[[AdapterDefinition], T]) -> None:
-        self._view = view
-        self._make = make
-        self._fingerprint: str | None = None
-        self._tools: dict[str, T] = {}
+    view: ToolView
+    make: Callable[[AdapterDefinition], T]
+    fingerprint: str | None = None
+    tools: dict[str, T] = field(default_factory=dict)
 
     def current(self) -> dict[str, T]:
         """Name -> object, in the order of the definitions; the same dict while nothing changes."""
-        fingerprint = self._view.fingerprint
-        if fingerprint != self._fingerprint:
-            shown = definitions_of(self._view)
-            self._tools = {definition.name: self._make(definition) for definition in shown}
-            self._fingerprint = fingerprint
-        return self._tools
+        fingerprint = self.view.fingerprint
+        if fingerprint != self.fingerprint:
+            shown = definitions_of(self.view)
+            self.tools = {definition.name: self.make(definition) for definition in shown}
+            self.fingerprint = fingerprint
+        return self.tools
 
 
 def result_as_dict(result: CallResult) -> dict[str, Any]:
@@ -157,19 +159,17 @@ def approval_names(names: Iterable[str], view: ToolView) -> frozenset[str]:
     return wanted
 
 
+@dataclass(slots=True, eq=False)
 class AsyncProgress:
     """Passes the events of one call to a channel of the framework that has to be awaited."""
 
-    __slots__ = ("_send", "_tasks")
-
-    def __init__(self, send: Callable[[ToolProgressEvent], Coroutine[Any, Any, object]]) -> None:
-        self._send = send
-        self._tasks: list[asyncio.Task[object]] = []
+    send: Callable[[ToolProgressEvent], Coroutine[Any, Any, object]]
+    tasks: list[asyncio.Task[object]] = field(default_factory=list)
 
     def __call__(self, event: ToolProgressEvent) -> None:
-        self._tasks.append(asyncio.ensure_future(self._send(event)))
+        self.tasks.append(asyncio.ensure_future(self.send(event)))
 
     async def sent(self) -> None:
         """Wait until all events were sent; what the framework raises is dropped."""
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.tasks:
+            await asyncio.gather(*self.tasks, return_exceptions=True)

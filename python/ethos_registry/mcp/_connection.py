@@ -508,9 +508,8 @@ class Connection:
                     self._must_refresh = False
                     self._client = None if self._is_lost else client
                     self._set("ready")
-                    announced = _announced_changes(client)
-                    if announced and self.protocol >= "2026":
-                        listening = self._loop.create_task(self._listen(client, announced))
+                    if self.protocol >= "2026":
+                        listening = self._loop.create_task(self._listen(client))
                     try:
                         await self._serve(client)
                     finally:
@@ -590,14 +589,20 @@ class Connection:
         elif method in _OTHER_LISTS:
             self._listings = {}
 
-    async def _listen(self, client: Client, announced: Mapping[str, Any]) -> None:
+    async def _listen(self, client: Client) -> None:
         """Servers of the later revision announce changes only to those who listen."""
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
         from mcp.shared.exceptions import MCPError
         from mcp.shared.subscriptions import ToolsListChanged
 
+        offered = client.server_capabilities
+        announced: dict[str, Any] = {
+            f"{kind}_list_changed": True
+            for kind in ("tools", "resources", "prompts")
+            if getattr(getattr(offered, kind), "list_changed", False)
+        }
         delay = FIRST_DELAY_SECONDS
-        while not (self._is_lost or self._is_closing):
+        while announced and not (self._is_lost or self._is_closing):
             started = monotonic()
             try:
                 async with client.listen(**announced) as subscription:
@@ -645,16 +650,6 @@ class Connection:
 
 
 _OTHER_LISTS = ("notifications/resources/list_changed", "notifications/prompts/list_changed")
-
-
-def _announced_changes(client: Client) -> dict[str, Any]:
-    """The keywords of a subscription to all changes of lists that the server announces."""
-    offered = client.server_capabilities
-    return {
-        f"{kind}_list_changed": True
-        for kind in ("tools", "resources", "prompts")
-        if getattr(getattr(offered, kind), "list_changed", False)
-    }
 
 
 def _first(error: BaseException) -> BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -27,6 +27,7 @@ from ethos_registry.schema._compilation import names_at
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._drafts import has_old_references, schema_of_2020_12
 from ethos_registry.schema._validate import ArgumentValidator
+from ethos_registry.types._checks import wire_name
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import canonical_json, sha256_hex
 
@@ -106,13 +107,6 @@ class McpAnnotations:
     idempotent: bool = False
     open_world: bool = True
 
-
-_HINTS = {
-    "read_only": "readOnlyHint",
-    "destructive": "destructiveHint",
-    "idempotent": "idempotentHint",
-    "open_world": "openWorldHint",
-}
 
 # The definition of a tool as a server lists it, and its digest.
 
@@ -206,7 +200,8 @@ class RemoteDefinition:
         given = self.fields.get("annotations")
         if not isinstance(given, Mapping):
             return McpAnnotations()
-        hints = {name: given.get(wire) for name, wire in _HINTS.items()}
+        names = [each.name for each in fields(McpAnnotations)]
+        hints = {name: given.get(f"{wire_name(name)}Hint") for name in names}  # `readOnlyHint`
         return McpAnnotations(
             **{name: hint for name, hint in hints.items() if isinstance(hint, bool)}
         )

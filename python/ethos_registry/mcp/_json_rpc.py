@@ -118,16 +118,12 @@ def _repaired(
         if not isinstance(item, dict):
             continue
         message = _whole(item)
-        identifier = item.get("id")
+        identifier: Any = item.get("id")
         if isinstance(identifier, float) and identifier.is_integer():
             identifier = int(identifier)
         if message is not None:
             messages.append(message)
-        elif (
-            isinstance(identifier, int | str)
-            and not isinstance(identifier, bool)
-            and not item.keys().isdisjoint(keys)
-        ):
+        elif type(identifier) in (int, str) and not item.keys().isdisjoint(keys):
             broken.append(identifier)
     return messages, broken
 

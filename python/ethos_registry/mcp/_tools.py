@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry.mcp._connection import Connection
@@ -112,22 +113,20 @@ class BridgedTool:
 # A registry that holds the tools of a bridge.
 
 
+@dataclass(eq=False)
 class AttachedRegistry:
     """Keeps the tools of each server in a registry as they are listed.
 
     A view works on the entries of the moment it was made, so none of this changes a running one.
     """
 
-    __slots__ = ("_tools", "problems", "registry")
-
-    def __init__(self, registry: ToolRegistry) -> None:
-        self.registry = registry
-        self._tools: dict[str, dict[str, Tool]] = {}
-        self.problems: dict[str, list[McpProblem]] = {}
+    registry: ToolRegistry
+    tools: dict[str, dict[str, Tool]] = field(default_factory=dict)
+    problems: dict[str, list[McpProblem]] = field(default_factory=dict)
 
     def update(self, server: str, tools: Mapping[str, BridgedTool]) -> None:
         """Register what is new or changed, and remove what is gone."""
-        before = self._tools.get(server, {})
+        before = self.tools.get(server, {})
         problems: list[McpProblem] = []
         now: dict[str, Tool] = {}
         for raw, bridged in sorted(tools.items(), key=lambda item: item[1].name):
@@ -143,7 +142,7 @@ class AttachedRegistry:
         for name, tool in before.items():
             if name not in now and self.registry.get(name) is tool:
                 self.registry.unregister(name)
-        self._tools[server] = now
+        self.tools[server] = now
         self.problems[server] = problems
 
     def remove(self, servers: Iterable[str]) -> None:
@@ -162,28 +161,26 @@ _HOW_TO_APPROVE = "`ethos-registry mcp accept` approves it"
 """For the operator: a model that reads it may try to run it."""
 
 
+@dataclass(eq=False)
 class ToolSet:
     """The tools of one server by their names on it."""
 
-    __slots__ = ("_on_change", "_pins", "connection", "listed", "problems", "tools")
-
-    def __init__(self, connection: Connection, pins: McpPins, on_change: ChangePolicy) -> None:
-        self.connection = connection
-        self._pins = pins
-        self._on_change = on_change
-        self.problems: list[McpProblem] = []
-        """What is wrong with the tools, as of the last listing."""
-        self.listed: dict[str, RemoteDefinition] | None = None
-        """What the server listed last; `None` before the first listing."""
-        self.tools: dict[str, BridgedTool] = {}
+    connection: Connection
+    pins: McpPins
+    on_change: ChangePolicy
+    tools: dict[str, BridgedTool] = field(default_factory=dict)
+    listed: dict[str, RemoteDefinition] | None = None
+    """What the server listed last; `None` before the first listing."""
+    problems: list[McpProblem] = field(default_factory=list)
+    """What is wrong with the tools, as of the last listing."""
 
     @property
     def differences(self) -> list[PinDifference]:
         """What differs from the approved definitions; nothing for a server that is not pinned."""
         server = self.connection.server.name
-        if self.listed is None or not self._pins.is_pinned(server):
+        if self.listed is None or not self.pins.is_pinned(server):
             return []
-        return pin_differences(server, self._pins.definitions(server), self.listed)
+        return pin_differences(server, self.pins.definitions(server), self.listed)
 
     def update(self, listing: ServerTools | None = None) -> None:
         """Make the tools of a listing, by default of the last one, by the pins as they are now.
@@ -227,12 +224,12 @@ class ToolSet:
         server = self.connection.server.name
         refusal: str | None = None
         is_hidden = False
-        if self._pins.is_pinned(server) and self._on_change != "accept":
-            pin = self._pins.definitions(server).get(raw)
+        if self.pins.is_pinned(server) and self.on_change != "accept":
+            pin = self.pins.definitions(server).get(raw)
             if pin is None or pin.digest != definition.digest:
                 refusal = _NEW if pin is None else _CHANGED
                 self._note("pin", f"{refusal}; {_HOW_TO_APPROVE}", raw)
-                if self._on_change == "drop":
+                if self.on_change == "drop":
                     return None
                 is_hidden = pin is None
                 definition = definition if pin is None else pin
