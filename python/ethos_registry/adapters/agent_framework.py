@@ -26,7 +26,7 @@ from ethos_registry.adapters._framework_tools import (
 )
 from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
 from ethos_registry.execution._options import StreamOptions
-from ethos_registry.providers._wire_format import DataBlock, sent_parts
+from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock
@@ -117,8 +117,12 @@ def _function(shown: AdapterDefinition, calls: AdapterCalls) -> Any:
             context=calls.context(invocation),
         )
         text, blocks = sent_parts(result, lambda block: True)
+        parts = [
+            Content.from_data(block.data_bytes, block.media_type, name=block.name)
+            for block in blocks
+        ]
         # Text alone becomes the same content, for which the framework looks into no list.
-        return [Content.from_text(text), *map(_content, blocks)] if blocks else text
+        return [Content.from_text(text), *parts] if parts else text
 
     # The framework looks for the parameter that takes its context here. Its name must not be that
     # of an argument.
@@ -130,10 +134,6 @@ def _function(shown: AdapterDefinition, calls: AdapterCalls) -> Any:
         ]
     )
     return call
-
-
-def _content(block: DataBlock) -> Content:
-    return Content.from_data(block.data_bytes, block.media_type, name=block.name)
 
 
 @_checks.checked_signature

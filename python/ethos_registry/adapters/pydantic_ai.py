@@ -29,7 +29,7 @@ from ethos_registry.adapters._framework_tools import (
 )
 from ethos_registry.adapters._turn_collector import AdapterCalls
 from ethos_registry.execution._options import StreamOptions
-from ethos_registry.providers._wire_format import DataBlock, sent_parts
+from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult
@@ -171,8 +171,8 @@ class RegistryToolset(AbstractToolset[Any]):
         if not result.ok:
             raise self._failure(result, ctx)
         text, blocks = sent_parts(result, lambda block: True)
-        content = [text, *map(_binary, blocks)] if blocks else text
-        return ToolReturn(content, metadata=result_as_dict(result))
+        parts = [BinaryContent(each.data_bytes, media_type=each.media_type) for each in blocks]
+        return ToolReturn([text, *parts] if parts else text, metadata=result_as_dict(result))
 
     def _failure(self, result: CallResult, ctx: RunContext[Any]) -> Exception:
         text, _ = sent_parts(result, lambda block: False)
@@ -180,10 +180,6 @@ class RegistryToolset(AbstractToolset[Any]):
         if is_invalid and ctx.retry < self._argument_retries:
             return ModelRetry(text)
         return ToolFailed(text)
-
-
-def _binary(block: DataBlock) -> BinaryContent:
-    return BinaryContent(block.data_bytes, media_type=block.media_type)
 
 
 async def from_pydantic_ai(

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from http.client import responses
 from time import monotonic
@@ -31,7 +30,7 @@ from ethos_registry.mcp._resources import (
     read_resource,
     resource_lines,
 )
-from ethos_registry.mcp._results import ConnectionLostError, NotSentError, was_lost
+from ethos_registry.mcp._results import ConnectionLostError, NotSentError
 from ethos_registry.mcp._server import McpServer, Scrubber, resolved
 from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport, within
@@ -182,14 +181,6 @@ async def _http(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[
         yield streams
 
 
-def _sse(server: McpServer, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
-    from mcp.client.sse import sse_client
-
-    assert server.url is not None
-    seconds = _read_seconds(server) or _NO_LIMIT_SECONDS
-    return sse_client(server.url, dict(headers), sse_read_timeout=seconds)
-
-
 def _read_seconds(server: McpServer) -> float | None:
     """No answer may come for the whole time of a call."""
     if server.timeout_seconds is None:
@@ -272,7 +263,6 @@ class Connection:
         return listings[kind]
 
     def status(self, tools: int) -> McpServerStatus:
-        """All that is known of the server now."""
         transport = self._transport
         return McpServerStatus(
             self.server.name,
@@ -337,8 +327,10 @@ class Connection:
     ) -> ToolResult:
         """Send one call, once; a trusted idempotent one once more after a lost connection."""
         if asyncio.get_running_loop() is not self._loop:
+            if self._loop.is_closed():
+                return not_started(tool, "the event loop of the MCP bridge has ended")
             sending = self.call(tool, definition, args, context, may_resend=may_resend)
-            return await self._call_from_other_loop(tool, sending)
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, self._loop))
         client = self._client
         if client is None and (seconds := self._reconnect_seconds()) > 0:
             client = await self._next_client(seconds)
@@ -358,7 +350,9 @@ class Connection:
         if may_resend and (client := await self._next_client(RESEND_WAIT_SECONDS)) is not None:
             with contextlib.suppress(ConnectionLostError, NotSentError):
                 return await self._send_call(client, definition, arguments, context, timeout)
-        return was_lost(tool, self.server.name)
+        server = self.server.name
+        text = f"Tool {tool}: the connection to MCP server {server} was lost during the call"
+        return ToolError(f"{text}; it may have run", "execution_failed")
 
     async def _read_resource(self, client: Client, args: Mapping[str, Any]) -> ToolResult:
         from mcp.shared.exceptions import MCPError
@@ -372,14 +366,6 @@ class Connection:
             return ToolError(cleaned(error.message, 4000) or f"error {error.code}")
         except Exception as error:  # the SDK raises errors of several kinds for odd answers
             return ToolError(f"the resource cannot be read: {one_line(_leaf(error), 500)}")
-
-    async def _call_from_other_loop(
-        self, tool: str, sending: Coroutine[Any, Any, ToolResult]
-    ) -> ToolResult:
-        if self._loop.is_closed():
-            sending.close()
-            return not_started(tool, "the event loop of the MCP bridge has ended")
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, self._loop))
 
     def _not_ready(self) -> str:
         """For a model; why is for the operator, in the problems of the bridge."""
@@ -543,7 +529,13 @@ class Connection:
             )
         headers = resolved(server.headers, self._secrets, server)
         self.scrub.learn(server.headers, headers)
-        return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
+        if server.transport == "http":
+            return _http(server, headers)
+        from mcp.client.sse import sse_client
+
+        assert server.url is not None
+        seconds = _read_seconds(server) or _NO_LIMIT_SECONDS
+        return sse_client(server.url, headers, sse_read_timeout=seconds)
 
     async def _serve(self, client: Client) -> None:
         """Until the connection is lost or the bridge is closed."""

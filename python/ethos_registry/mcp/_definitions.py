@@ -391,9 +391,8 @@ class McpPins:
 
         """
         pins = cls(path)
-        assert pins.path is not None
         try:
-            document = json.loads(pins.path.read_text(encoding="utf-8"))
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
         except FileNotFoundError:
             if not must_exist:
                 return pins

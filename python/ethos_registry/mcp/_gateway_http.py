@@ -45,7 +45,6 @@ def path_of(personality_id: str) -> str:
 
 
 def session_manager(served: ServedPersonality) -> StreamableHTTPSessionManager:
-    """The sessions of one server."""
     return StreamableHTTPSessionManager(
         served.server,
         max_request_body_size=MAX_BODY_BYTES,

@@ -32,7 +32,7 @@ from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.execution._remote_batch import tool_digest
 from ethos_registry.mcp._bridge import McpBridge
 from ethos_registry.mcp._gateway_resources import LISTED, PassedOn
-from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
+from ethos_registry.mcp._results import META_PREFIX, to_mcp_result
 from ethos_registry.mcp._sdk_private import private_attribute
 from ethos_registry.mcp._tools import BridgedTool
 from ethos_registry.registry._definitions import in_order
@@ -374,9 +374,9 @@ class ServedPersonality:
         except asyncio.CancelledError:
             sender.cancel()
             if task.cancelled():  # by `stop`, not by the client
-                return error_result(
-                    f"Tool {params.name} was stopped with the server; it may have run"
-                )
+                text = f"Tool {params.name} was stopped with the server; it may have run"
+                content = [{"type": "text", "text": text}]
+                return {"resultType": "complete", "content": content, "isError": True}
             # The scope of the request cancels again and again; the tool is cancelled once.
             with anyio.move_on_after(CANCEL_WAIT_SECONDS, shield=True):
                 task.cancel()

@@ -53,15 +53,6 @@ SESSION_ENDED = "the session on MCP server {} has ended; try again"
 REFUSED = "MCP server {} cannot be reached: the connection was refused"
 
 
-def was_lost(tool: str, server: str) -> ToolError:
-    """The answer to a call whose connection ended."""
-    return ToolError(
-        f"Tool {tool}: the connection to MCP server {server} was lost during the call; "
-        "it may have run",
-        "execution_failed",
-    )
-
-
 # From the protocol.
 
 META_PREFIX = "ethos-registry/"
@@ -268,11 +259,6 @@ def to_mcp_result(
     if meta:
         wire["_meta"] = meta
     return wire
-
-
-def error_result(text: str) -> dict[str, Any]:
-    content = [{"type": "text", "text": text}]
-    return {"resultType": "complete", "content": content, "isError": True}
 
 
 def _sanitized(value: Any) -> Any:

@@ -114,7 +114,11 @@ async def send_call(
 
     seconds = None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS
     try:
-        may_be_task = tool.task_support in ("optional", "required") and _has_tasks(client)
+        may_be_task = (
+            tool.task_support in ("optional", "required")
+            and client.protocol_version < "2026"  # which has them in its core
+            and client.server_capabilities.tasks is not None
+        )
         if may_be_task and (send := raw_requests(client.session, "calls of MCP tools as tasks")):
             asks = tool.task_support == "required"
             answer = await _result_of_task(send, tool.name, args, seconds, report, asks=asks)
@@ -166,12 +170,6 @@ def _is_readable(block: Any) -> bool:
 
 _POLL_SECONDS = (0.05, 5.0)
 """Servers propose an interval; one outside these bounds is not followed."""
-
-
-def _has_tasks(client: Client) -> bool:
-    """Whether the server runs calls as tasks, by the revision that has them in its core."""
-    tasks = client.server_capabilities.tasks
-    return client.protocol_version < "2026" and tasks is not None
 
 
 async def _result_of_task(

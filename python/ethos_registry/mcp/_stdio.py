@@ -50,7 +50,6 @@ class LogFile:
 
     @property
     def tail(self) -> str:
-        """The last 4 KB as text."""
         return self._tail.decode("utf-8", "replace")
 
     def write(self, data: bytes) -> None:
@@ -245,37 +244,35 @@ PROBE_SECONDS = 3.0
 _METHOD_NOT_FOUND = -32601
 
 
+@dataclass(eq=False)
 class _Probe:
     """Answers `server/discover` for a server that is silent, as one that does not know it would.
 
     The SDK's client waits ten seconds. What the server answers later is dropped by the client.
     """
 
-    __slots__ = ("_answer", "_timer", "is_answered")
-
-    def __init__(self, answer: Callable[[Any], object]) -> None:
-        self._answer = answer
-        self._timer: asyncio.TimerHandle | None = None
-        self.is_answered = True
+    answer: Callable[[Any], object]
+    is_answered: bool = True
+    timer: asyncio.TimerHandle | None = None
 
     def sent(self, message: Any) -> None:
         """A message goes to the server."""
         if getattr(message, "method", None) == "server/discover":
             self.is_answered = False
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(PROBE_SECONDS, self._refuse, message.id)
+            self.timer = loop.call_later(PROBE_SECONDS, self._refuse, message.id)
 
     def answered(self) -> None:
         """The server wrote a message."""
         self.is_answered = True
-        if self._timer is not None:
-            self._timer.cancel()
+        if self.timer is not None:
+            self.timer.cancel()
 
     def _refuse(self, identifier: int | str) -> None:
         from mcp_types import ErrorData, JSONRPCError
 
         error = ErrorData(code=_METHOD_NOT_FOUND, message="no answer to server/discover")
-        self._answer(JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
+        self.answer(JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
 
 
 class _LineReader(asyncio.Protocol):

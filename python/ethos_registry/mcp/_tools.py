@@ -34,10 +34,6 @@ NETWORK_TRANSPORTS = {"stdio": "pipe", "http": "tcp", "sse": "tcp"}
 """A server in this process has none."""
 
 
-def _never() -> bool:
-    return False
-
-
 class BridgedTool:
     """A definition, frozen when it was listed, and the calls of it.
 
@@ -86,7 +82,7 @@ class BridgedTool:
             output_is_untrusted=True,
             timeout_seconds=server.timeout_seconds,
             idempotent=is_trusted,
-            is_available=_never if is_hidden else None,
+            is_available=(lambda: False) if is_hidden else None,
         )
         validator = argument_validator(self.name, self.tool.schema)
         self.argument_check = None if refusal is not None else validator

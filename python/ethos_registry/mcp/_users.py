@@ -10,6 +10,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import Personality
+from ethos_registry.types._settings import check_settings, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +49,10 @@ class McpUsers:
     """The public URL of the gateway, as an OAuth resource; needed for its metadata."""
     issuer_url: str | None = None
     """The OAuth authorization server whose tokens are accepted; clients are sent there."""
-    required_scopes: Sequence[str] = ()
-    checks_resource: bool = True
+    required_scopes: Sequence[str] = setting(_checks.strings, default=())
+    checks_resource: bool = setting(_checks.boolean, default=True)
     """Accept only tokens that were issued for `resource_url`, if there is one."""
-    max_users: int = 1000
+    max_users: int = setting(_checks.whole_count, default=1000)
     """Users with sessions at the same time; further ones are answered 503."""
 
     def __post_init__(self) -> None:
@@ -67,8 +68,4 @@ class McpUsers:
             value = getattr(self, name)
             if value is not None and not str(value).startswith(("http://", "https://")):
                 raise ConfigError(f"`{name}` must be a URL: {_checks.brief(value)}")
-        object.__setattr__(
-            self, "required_scopes", _checks.strings(self.required_scopes, "required_scopes")
-        )
-        _checks.boolean(self.checks_resource, "checks_resource")
-        _checks.whole_count(self.max_users, "max_users")
+        check_settings(self)
