@@ -48,10 +48,6 @@ def run_key(run: object) -> RunKey:
     return tuple(map(id, parts))
 
 
-def _new_answer() -> asyncio.Future[CallResult]:
-    return asyncio.get_running_loop().create_future()
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class CollectedCall:
     """One call, its caller's context and context variables, and the future of its result."""
@@ -62,18 +58,11 @@ class CollectedCall:
     context: ToolContext | None
     on_progress: OnProgress | None
     """Receives the events of the tool; `None` if they are dropped."""
-    caller: Context = field(default_factory=copy_context)
-    answer: asyncio.Future[CallResult] = field(default_factory=_new_answer)
+    answer: asyncio.Future[CallResult]
     """What the caller waits for; cancelled with the caller."""
+    caller: Context
     ended: asyncio.Future[None] | None = None
     """What a caller that was cancelled waits for."""
-
-    def __post_init__(self) -> None:
-        _checks.text(self.tool_call_id, "tool_call_id")
-        _checks.text(self.name, "name")
-        context = self.context
-        if self.on_progress is None and context is not None and context.emit is not _NO_EMIT:
-            self.on_progress = context.emit
 
     def settle(self, result: CallResult) -> None:
         if not self.answer.done():
@@ -307,7 +296,17 @@ class TurnCollector:
             )
         if context is not None:
             checked_tool_context(context)
-        call = CollectedCall(tool_call_id, name, args, context, on_progress)
+            if on_progress is None and context.emit is not _NO_EMIT:
+                on_progress = context.emit
+        call = CollectedCall(
+            _checks.text(tool_call_id, "tool_call_id"),
+            _checks.text(name, "name"),
+            args,
+            context,
+            on_progress,
+            asyncio.get_running_loop().create_future(),
+            copy_context(),
+        )
         batch = self._joined(call, run, self.view if view is None else view)
         try:
             return await call.answer
