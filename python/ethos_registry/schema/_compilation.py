@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ethos_registry.schema._conjunction import both, compact
+from ethos_registry.schema._conjunction import both, compact, paragraphs
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._schema_rules import KEYWORD_ORDER
@@ -133,7 +133,6 @@ MAX_LEVELS = 128
 MAX_NODES = 20_000
 
 _PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
-ABOUT = frozenset({"title", "description", "default", "examples", "deprecated"})
 ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
 EMPTY: tuple[Any, ...] = ({}, True)
 
@@ -163,8 +162,7 @@ class SchemaChange(NamedTuple):
 def described(schema: dict[str, Any], notes: Mapping[str, Any]) -> None:
     """Put keywords into a schema's description: `{minimum: 1, maxLength: 5}`."""
     if notes:
-        note, text = note_text(notes), schema.get("description")
-        schema["description"] = f"{text}\n\n{note}" if text else note
+        schema["description"] = paragraphs(schema.get("description"), note_text(notes))
 
 
 def note_text(notes: Mapping[str, Any]) -> str:
@@ -206,13 +204,12 @@ class Compilation:
             return {}
         return renamed_properties(names_at(node, self.follow), rule)
 
-    def conjunction(
-        self, parts: list[Any], own: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[Any]]:
+    def conjunction(self, node: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
         """The parts of `allOf` and what is beside it as one, and the parts that do not fit in."""
+        own = {name: value for name, value in node.items() if name != "allOf"}
         merged, united = own, dict[str, Any]()
         rest: list[Any] = []
-        for part in parts:
+        for part in node["allOf"]:
             flat = self.flat(part)
             found = both(united, flat)
             whole = None if found is None else both(found, own)
@@ -247,8 +244,6 @@ class Compilation:
                 return branch
         return merged
 
-    def is_exact(
-        self, schema: Any, path: str, dialect: Dialect, sent: dict[str, str] | None = None
-    ) -> bool:
+    def is_exact(self, schema: Any, path: str, dialect: Dialect) -> bool:
         """Whether a schema permits in the dialect just what it does for the author."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ethos_registry.schema._compilation import (
@@ -174,7 +174,7 @@ class _PlainForm:
             self._passes = _Compiler(self.author, self.dialect)
         node = References(self._passes).written(schema, (), levels)
         self._max_items += sum(values_of(node, "maxItems"))
-        made = self._passes._schema(node, path, dialect, {}, levels=levels)
+        made = self._passes._schema(node, path, dialect, levels=levels)
         return ordered_schema(read_only(made))
 
     def _node(
@@ -422,28 +422,6 @@ def _are_strings(values: list[Any], kind: str) -> bool:
     return kind == "string" and all(isinstance(value, str) for value in values)
 
 
-def _is_plain_value(schema: dict[str, Any], dialect: Dialect) -> bool:
-    """Whether it is one type with keywords that the passes leave alone."""
-    kind = schema.get("type")
-    if type(kind) is not str or kind not in _VALUE_TYPES:
-        return False
-    if not (_OF_VALUES & _keywords(dialect, is_root=False).unchanged).issuperset(schema):
-        return False
-    enum = schema.get("enum")
-    return enum is None or (
-        bool(enum) and None not in enum and (not dialect.string_enums or _are_strings(enum, kind))
-    )
-
-
-_VALUE_TYPES = frozenset({"boolean", "integer", "number", "string"})
-_OF_VALUES = frozenset(
-    {
-        *("type", "title", "description", "default", "examples", "enum"),
-        *("minimum", "maximum", "minLength", "maxLength"),
-    }
-)
-
-
 # The passes
 
 
@@ -465,7 +443,7 @@ class _Compiler(LimitPass):
         notes = named_within(notes, sent)
         node = self._schema(node, "", self.dialect, notes, sent=sent, is_root=True)
         definitions = {
-            name: self._schema(body, f"$defs/{name}", self.dialect, {})
+            name: self._schema(body, f"$defs/{name}", self.dialect)
             for name, body in self.definitions.items()
         }
         used = used_definitions(node, definitions)
@@ -480,7 +458,7 @@ class _Compiler(LimitPass):
         schema: Any,
         path: str,
         dialect: Dialect,
-        notes: dict[str, Any],
+        notes: dict[str, Any] | None = None,
         *,
         sent: dict[str, str] | None = None,
         is_root: bool = False,
@@ -494,12 +472,11 @@ class _Compiler(LimitPass):
         self.nodes += 1
         if self.nodes > MAX_NODES or levels == 0:
             raise NoSchemaError(f"it has more than {MAX_NODES:,} schemas or {MAX_LEVELS} levels")
+        notes = {} if notes is None else notes
         if isinstance(schema, bool):
             if dialect.boolean_schemas and not notes:
                 return schema
             schema = {} if schema else {"not": {}}
-        if not notes and not sent and not is_root and _is_plain_value(schema, dialect):
-            return schema
         node = dict(schema)
         if "$ref" in node and not dialect.ref_siblings and len(node) > 1:
             self.say("rewritten", path, "keywords beside `$ref` are left out")
@@ -541,55 +518,42 @@ class _Compiler(LimitPass):
     ) -> None:
         """The schemas in a schema."""
         items = f"{path}/*" if path else "*"
+        inner = partial(self._schema, dialect=dialect, levels=levels)
+        same_value = partial(inner, sent=sent)
         for keyword, value in node.items():
             if keyword == "properties":
                 node[keyword] = {
-                    name: self._schema(
+                    name: inner(
                         item,
                         f"{path}/{name}" if path else name,
-                        dialect,
-                        {"name": renamed[name]} if name in renamed else {},
-                        levels=levels,
+                        notes={"name": renamed[name]} if name in renamed else {},
                     )
                     for name, item in value.items()
                 }
             elif keyword == "dependentSchemas":
-                node[keyword] = {
-                    name: self._schema(item, path, dialect, {}, sent=sent, levels=levels)
-                    for name, item in value.items()
-                }
+                node[keyword] = {name: same_value(item, path) for name, item in value.items()}
             elif keyword == "patternProperties":
-                node[keyword] = {
-                    name: self._schema(item, items, dialect, {}, levels=levels)
-                    for name, item in value.items()
-                }
+                node[keyword] = {name: inner(item, items) for name, item in value.items()}
             elif keyword == "prefixItems":
-                node[keyword] = [
-                    self._schema(item, items, dialect, {}, levels=levels) for item in value
-                ]
+                node[keyword] = [inner(item, items) for item in value]
             elif keyword in SCHEMA_LISTS:
-                node[keyword] = [
-                    self._schema(item, path, dialect, {}, sent=sent, levels=levels)
-                    for item in value
-                ]
+                node[keyword] = [same_value(item, path) for item in value]
             elif keyword in ("not", "if", "then", "else"):
-                node[keyword] = self._schema(value, path, dialect, {}, sent=sent, levels=levels)
+                node[keyword] = same_value(value, path)
             elif keyword in SCHEMA and not isinstance(value, bool):
-                inner = _WHOLE if keyword == "items" and dialect.items_are_whole else dialect
-                node[keyword] = self._schema(value, items, inner, {}, levels=levels)
+                is_whole = keyword == "items" and dialect.items_are_whole
+                node[keyword] = inner(value, items, dialect=_WHOLE if is_whole else dialect)
             elif keyword == "items" and not dialect.boolean_schemas:
-                node[keyword] = self._schema(value, items, dialect, {}, levels=levels)
+                node[keyword] = inner(value, items)
 
-    def is_exact(
-        self, schema: Any, path: str, dialect: Dialect, sent: dict[str, str] | None = None
-    ) -> bool:
+    def is_exact(self, schema: Any, path: str, dialect: Dialect) -> bool:
         """Whether a schema permits in the dialect just what it does for the author."""
         if any(True for _ in references_in(schema)):
             return False
         changes, widened, nodes = dict(self.changes), self.widened, self.nodes
         names = dict(self.names)
         try:
-            self._schema(schema, path, dialect, {}, sent=sent)
+            self._schema(schema, path, dialect)
             return self.widened == widened
         finally:
             self.changes, self.widened, self.nodes, self.names = changes, widened, nodes, names

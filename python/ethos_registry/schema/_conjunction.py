@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-_ABOUT = frozenset({"title", "description", "default", "examples", "deprecated"})
+ABOUT = frozenset({"title", "description", "default", "examples", "deprecated"})
 _OBJECT = frozenset(
     {
         "properties",
@@ -24,6 +24,11 @@ _SMALLEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "
 def compact(value: Any) -> str:
     """JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def paragraphs(*parts: str | None) -> str:
+    """The strings that are not empty, with blank lines between them."""
+    return "\n\n".join(filter(None, parts))
 
 
 def is_same(first: Any, second: Any) -> bool:
@@ -51,7 +56,7 @@ def both(first: Any, second: Any) -> Any:
         return None
     merged = dict(first)
     for keyword, value in second.items():
-        if keyword not in merged or keyword in _ABOUT:
+        if keyword not in merged or keyword in ABOUT:
             merged[keyword] = value
             continue
         found = _both_values(keyword, merged[keyword], value)
@@ -73,10 +78,10 @@ def _are_independent(first: dict[str, Any], second: dict[str, Any]) -> bool:
         ):
             return False
     for one, other in ((first, second), (second, first)):
-        if "$ref" in one and other.keys() - _ABOUT - {"$ref"}:
+        if "$ref" in one and other.keys() - ABOUT - {"$ref"}:
             return False
         # These look at all that is beside them.
-        if {"unevaluatedProperties", "unevaluatedItems"} & one.keys() and other.keys() - _ABOUT:
+        if {"unevaluatedProperties", "unevaluatedItems"} & one.keys() and other.keys() - ABOUT:
             return False
     return True
 

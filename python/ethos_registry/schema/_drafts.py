@@ -161,7 +161,6 @@ def node_of_2020_12(
     _required(node, say)
     if "example" in node:
         node.setdefault("examples", [node.pop("example")])
-        node.pop("example", None)
     if "examples" in node and not isinstance(node["examples"], list):
         node["examples"] = [node["examples"]]
         say("`examples` are written as a list")
@@ -290,17 +289,13 @@ def _dependencies(node: dict[str, Any], say: Report) -> None:
 
 def _required(node: dict[str, Any], say: Report) -> None:
     """Draft 3 has `required: true` in the property."""
-    properties = node.get("properties")
-    marked = (
-        [
-            name
-            for name, item in properties.items()
-            if isinstance(item, dict) and isinstance(item.get("required"), bool)
-        ]
-        if properties
-        else []
-    )
-    if marked and isinstance(properties, dict):
+    properties = node.get("properties", {})
+    marked = [
+        name
+        for name, item in properties.items()
+        if isinstance(item, dict) and isinstance(item.get("required"), bool)
+    ]
+    if marked:
         required = [name for name in marked if properties[name]["required"]]
         node["properties"] = {
             name: {key: value for key, value in item.items() if key != "required"}
@@ -339,9 +334,8 @@ def _nullable(node: dict[str, Any], say: Report) -> dict[str, Any]:
         return {**about, "anyOf": [node, {"type": "null"}]}
     if "enum" in node and None not in node["enum"]:
         node["enum"] = [*node["enum"], None]
-    given = node.get("type")
-    if given is not None:
-        types = given if isinstance(given, list) else [given]
+    types = types_of(node)
+    if types:
         node["type"] = types if "null" in types else [*types, "null"]
     if "anyOf" in node:
         node["anyOf"] = [*node["anyOf"], {"type": "null"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.schema._conjunction import compact, is_same, types_of
@@ -38,27 +39,33 @@ def choices_of(branches: list[Any]) -> tuple[list[Any], list[str]] | None:
     return (values, lines) if any("description" in item for item in branches) else None
 
 
-def _type_of_value(value: Any) -> str:
+def listed_values(schema: Mapping[str, Any]) -> Any:
+    """The values that a schema lists, by `const` or `enum`; `None` if it lists none."""
+    return [schema["const"]] if "const" in schema else schema.get("enum")
+
+
+def type_of(value: Any) -> str:
+    """The JSON type of a value; `number` for one that is not whole."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "boolean"
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
+    if isinstance(value, int | float):
+        return "number" if isinstance(value, float) and not value.is_integer() else "integer"
+    if isinstance(value, str):
+        return "string"
+    return "object" if isinstance(value, Mapping) else "array"
 
 
 def fits_type(value: Any, types: list[str]) -> bool:
     """Whether a value is of one of the types."""
-    found = _type_of_value(value)
+    found = type_of(value)
     return found in types or (found == "integer" and "number" in types)
 
 
 def value_types(values: list[Any]) -> list[str]:
     """The types of the values, each once."""
-    types = list(dict.fromkeys(map(_type_of_value, values)))
+    types = list(dict.fromkeys(map(type_of, values)))
     if "number" in types and "integer" in types:
         types.remove("integer")
     return types

@@ -90,10 +90,7 @@ class LimitPass(ValuePass):
             return
         pushed = [both(branch, {"type": node["type"]}) for branch in node[keyword]]
         if all(isinstance(branch, dict) for branch in pushed):
-            node[keyword] = [
-                {**branch, "type": branch["type"]} if isinstance(branch, dict) else branch
-                for branch in pushed
-            ]
+            node[keyword] = pushed
             del node["type"]
             self.say("rewritten", path, f"the type is written into `{keyword}`")
 
@@ -162,13 +159,11 @@ class LimitPass(ValuePass):
         pattern = node.get("pattern")
         if pattern is None or dialect.pattern == "any":
             return
-        written: str | None = pattern
-        if dialect.pattern == "python":
-            written = pattern if is_python_pattern(pattern) else None
-        elif dialect.pattern == "none":
-            written = None
-        else:
+        written: str | None = None
+        if dialect.pattern == "anchored":
             written = _anchored(pattern)
+        elif dialect.pattern == "python" and is_python_pattern(pattern):
+            written = pattern
         if written is None:
             notes["pattern"] = node.pop("pattern")
         elif written != pattern:

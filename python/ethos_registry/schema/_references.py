@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
 from ethos_registry.schema._compilation import (
-    ABOUT,
     MAX_LEVELS,
     MAX_NODES,
     Compilation,
     NoSchemaError,
+    in_place,
 )
-from ethos_registry.schema._conjunction import both, compact
+from ethos_registry.schema._conjunction import ABOUT, both, compact
 from ethos_registry.schema._drafts import has_old_references, node_of_2020_12
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
@@ -90,7 +90,7 @@ class References:
     def _referred(
         self, reference: str, node: dict[str, Any], stack: tuple[str, ...], levels: int
     ) -> Any:
-        pointer = self.pointer(reference)
+        pointer = pointer_of(self.root, reference)
         is_recursive = pointer in self.recursive
         if self.keeps_definitions and (self.keeps_all or is_recursive):
             if is_recursive:
@@ -100,10 +100,10 @@ class References:
         if stack.count(pointer) >= _CUT_LEVELS:
             self.compiler.say("rewritten", "", f"recursion is cut after {_CUT_LEVELS} levels")
             self.compiler.widened += 1
-            target = node_of_2020_12(self.target(pointer))
+            target = node_of_2020_12(schema_at(self.root, pointer))
             cut = {"type": target["type"]} if isinstance(target, dict) and "type" in target else {}
             return {**cut, **{name: node[name] for name in node if name in ABOUT}}
-        target = self.written(self.target(pointer), (*stack, pointer), levels - 1)
+        target = self.written(schema_at(self.root, pointer), (*stack, pointer), levels - 1)
         merged = both(target, node)
         if merged is not None:
             return merged
@@ -121,31 +121,22 @@ class References:
                 name, number = f"{base}_{number}", number + 1
             self.names[pointer] = name
             self.compiler.definitions[name] = {}
-            self.compiler.definitions[name] = self.written(self.target(pointer), (), MAX_LEVELS)
+            target = schema_at(self.root, pointer)
+            self.compiler.definitions[name] = self.written(target, (), MAX_LEVELS)
         return name
 
     def _say(self, message: str) -> None:
         self.compiler.say("rewritten", "", message)
 
-    def pointer(self, reference: str) -> str:
-        """The place that a reference names: `#` or `#/...`."""
-        return pointer_of(self.root, reference)
-
-    def target(self, pointer: str) -> Any:
-        """The author's schema at a place."""
-        return schema_at(self.root, pointer)
-
     @cached_property
     def recursive(self) -> frozenset[str]:
         """The places that lead back to themselves."""
         edges: dict[str, set[str]] = {}
-        open_ = {self.pointer(reference) for reference in references_in(self.root)}
-        if not open_:
-            return frozenset()
+        open_ = self._pointers_in(self.root)
         while open_:
             pointer = open_.pop()
             if pointer not in edges:
-                edges[pointer] = {self.pointer(r) for r in references_in(self.target(pointer))}
+                edges[pointer] = self._pointers_in(schema_at(self.root, pointer))
                 open_ |= edges[pointer]
         recursive = set()
         for pointer in edges:
@@ -161,38 +152,34 @@ class References:
                     todo.extend(edges[other])
         return frozenset(recursive)
 
+    def _pointers_in(self, schema: Any) -> set[str]:
+        return {pointer_of(self.root, reference) for reference in references_in(schema)}
+
 
 _SAME_PLACE = {"$defs": "definitions", "definitions": "$defs"}
 
 
-def children(node: dict[str, Any]) -> Iterator[Any]:
-    """Each schema directly in a schema; not those under `$defs`."""
+def _inner_schemas(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each schema directly in a schema, with the steps to it."""
     for keyword, value in node.items():
         if keyword in SCHEMAS_BY_NAME or keyword == "dependencies":
-            if keyword != "$defs" and keyword != "definitions" and isinstance(value, dict):
-                yield from value.values()
-        elif (keyword in SCHEMA_LISTS or keyword == "items") and isinstance(value, list):
-            yield from value
-        elif keyword in SCHEMA:
-            yield value
-
-
-def inner_schemas(schema: Any) -> Iterator[tuple[str, Any]]:
-    """Each schema directly in a schema, with the steps to it; not those under `$defs`."""
-    if not isinstance(schema, dict):
-        return
-    for keyword, value in schema.items():
-        if keyword in ("$defs", "definitions"):
-            continue
-        if (keyword in SCHEMAS_BY_NAME or keyword == "dependencies") and isinstance(value, dict):
-            for name, item in value.items():
-                step = name.replace("~", "~0").replace("/", "~1")
-                yield f"/{keyword}/{step}", item
+            for name, item in value.items() if isinstance(value, dict) else ():
+                yield (keyword, name), item
         elif (keyword in SCHEMA_LISTS or keyword == "items") and isinstance(value, list):
             for index, item in enumerate(value):
-                yield f"/{keyword}/{index}", item
+                yield (keyword, str(index)), item
         elif keyword in SCHEMA:
-            yield f"/{keyword}", value
+            yield (keyword,), value
+
+
+def children(node: dict[str, Any]) -> Iterator[Any]:
+    """Each schema directly in a schema; not those under `$defs`."""
+    return (inner for steps, inner in _inner_schemas(node) if steps[0] not in _SAME_PLACE)
+
+
+def escaped(name: str) -> str:
+    """A name as a step of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def references_in(schema: Any) -> Iterator[str]:
@@ -252,6 +239,35 @@ def schema_at(root: Mapping[str, Any], pointer: str) -> Any:
     return value
 
 
+def nodes_of(root: Mapping[str, Any], schemas: Iterable[Any]) -> list[Mapping[str, Any]]:
+    """The schemas that look at a value, with those inside them and behind references."""
+    found: dict[int, Mapping[str, Any]] = {}
+    todo = list(schemas)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, dict) and id(node) not in found:
+            found[id(node)] = node
+            todo.extend(in_place(node))
+            todo += [target_of(root, reference) for reference in references_of(node)]
+    return list(found.values())
+
+
+def target_of(root: Mapping[str, Any], reference: str) -> Any:
+    """The schema that a reference leads to; `True` for one that leads nowhere."""
+    try:
+        return schema_at(root, pointer_of(root, reference))
+    except NoSchemaError:
+        return True
+
+
+def item_schema(schema: Mapping[str, Any], index: int) -> Any:
+    """The schema of one item of a list; `None` if it has none."""
+    first, items = schema.get("prefixItems") or (), schema.get("items")
+    if isinstance(items, list):
+        first, items = items, schema.get("additionalItems")
+    return first[index] if index < len(first) else items
+
+
 def _anchor(schema: Any, name: str, place: str, levels: int = MAX_LEVELS) -> str | None:
     """The place of a schema with this `$anchor`."""
     if not isinstance(schema, dict) or levels == 0:
@@ -261,13 +277,8 @@ def _anchor(schema: Any, name: str, place: str, levels: int = MAX_LEVELS) -> str
         or schema.get("$id") == f"#{name}"
     ):
         return place
-    named = [
-        (f"/{keyword}/{key.replace('~', '~0').replace('/', '~1')}", item)
-        for keyword in ("$defs", "definitions")
-        for key, item in (schema.get(keyword) or {}).items()
-    ]
-    for step, inner in (*inner_schemas(schema), *named):
-        found = _anchor(inner, name, place + step, levels - 1)
+    for steps, inner in _inner_schemas(schema):
+        found = _anchor(inner, name, "/".join([place, *map(escaped, steps)]), levels - 1)
         if found is not None:
             return found
     return None
