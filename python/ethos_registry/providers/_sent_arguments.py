@@ -8,14 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ethos_registry.providers._schema_rules import DIALECTS
-from ethos_registry.schema._compilation import (
-    NoSchemaError,
-    in_place,
-    names_at,
-    renamed_properties,
-)
+from ethos_registry.schema._compilation import names_at, renamed_properties
 from ethos_registry.schema._conjunction import types_of
-from ethos_registry.schema._references import pointer_of, references_of, schema_at
+from ethos_registry.schema._references import item_schema, nodes_of, target_of
 from ethos_registry.types._json_values import MAX_DEPTH
 
 _RULES = tuple(
@@ -114,12 +109,17 @@ class _Restored:
     def value(self, value: Any, schemas: Iterable[Any], path: str, levels: int) -> Any:
         if levels == 0 or type(value) not in (dict, list):
             return value
-        nodes = self._nodes(schemas)
+        nodes = list(nodes_of(self.root, schemas))
         if not nodes:
             return value
         if type(value) is list:
             return [
-                self.value(item, _item_schemas(nodes, index), f"{path}[{index}]", levels - 1)
+                self.value(
+                    item,
+                    [item_schema(node, index) for node in nodes],
+                    f"{path}[{index}]",
+                    levels - 1,
+                )
                 for index, item in enumerate(value)
             ]
         names: dict[str, None] = {}
@@ -137,26 +137,6 @@ class _Restored:
             restored[own] = self.value(item, inner, f"{path}{key}.", levels - 1)
         return restored
 
-    def _nodes(self, schemas: Iterable[Any]) -> list[Mapping[str, Any]]:
-        """The schemas that look at a value, those inside them and behind references too."""
-        found: list[Mapping[str, Any]] = []
-        todo, seen = list(schemas), set()
-        while todo:
-            node = todo.pop()
-            if not isinstance(node, dict) or id(node) in seen:
-                continue
-            seen.add(id(node))
-            found.append(node)
-            todo.extend(in_place(node))
-            todo.extend(map(self._target, references_of(node)))
-        return found
-
-    def _target(self, reference: str) -> Any:
-        try:
-            return schema_at(self.root, pointer_of(self.root, reference))
-        except NoSchemaError:
-            return None
-
     def _is_absent(self, name: str, nodes: list[Mapping[str, Any]]) -> bool:
         """Whether null means a property that is left out."""
         if not self.rules.drops_nulls or any(name in node.get("required", ()) for node in nodes):
@@ -169,7 +149,7 @@ class _Restored:
         if not isinstance(schema, dict) or levels == 0:
             return schema is not False
         if "$ref" in schema:
-            return self._takes_null(self._target(schema["$ref"]), levels - 1)
+            return self._takes_null(target_of(self.root, schema["$ref"]), levels - 1)
         if "type" in schema:
             return "null" in types_of(schema)
         if "enum" in schema or "const" in schema:
@@ -196,14 +176,4 @@ def _property_schemas(nodes: list[Mapping[str, Any]], name: str) -> list[Any]:
             found.append(node["properties"][name])
         else:
             found += [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
-    return found
-
-
-def _item_schemas(nodes: list[Mapping[str, Any]], index: int) -> list[Any]:
-    found = []
-    for node in nodes:
-        items, first = node.get("items"), node.get("prefixItems", ())
-        if isinstance(items, list):
-            first, items = items, node.get("additionalItems")
-        found.append(first[index] if index < len(first) else items)
     return found

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry.schema._compilation import NoSchemaError, in_place
 from ethos_registry.schema._conjunction import types_of
+from ethos_registry.schema._fixed_values import listed_values, type_of
 from ethos_registry.schema._problems import path_text, wrong_root
-from ethos_registry.schema._references import pointer_of, references_of, schema_at
+from ethos_registry.schema._references import item_schema, nodes_of, references_of, target_of
 from ethos_registry.types._call import Repair, RepairKind, RepairLevel
 from ethos_registry.types._json_values import MAX_DEPTH
 
@@ -40,42 +40,95 @@ _SEVERAL = re.compile(r"[,;\[\n\r]")
 """What text has that may be meant as more than one item."""
 
 
-# Arguments that are text: the whole of them.
+class ArgumentRepair(NamedTuple):
+    """The repairs as an entry of a registry has them, for the steps of a call."""
 
+    parse: Parse
+    """Strict JSON text to a value."""
 
-def repaired_text(text: str, parse: Parse, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
-    """The value of text that is not JSON, with what was done; `None` unless it has one reading."""
-    repairs = []
-    escaped = _STRING.sub(_with_escaped_controls, text)
-    if escaped != text:
-        repairs.append(Repair("", "raw_control"))
-        value = _parsed(parse, escaped)
-        if value is not None:
-            return value, repairs
-    escaped = escaped.lstrip()
-    try:
-        _, end = json.JSONDecoder().raw_decode(escaped)
-    except (ValueError, RecursionError):
+    def text(self, text: str, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
+        """The value of text that is not JSON, with what was done; `None` unless it has one reading.
+
+        The whole of the arguments is text.
+        """
+        repairs = []
+        escaped = _STRING.sub(_with_escaped_controls, text)
+        if escaped != text:
+            repairs.append(Repair("", "raw_control"))
+            value = _parsed(self.parse, escaped)
+            if value is not None:
+                return value, repairs
+        escaped = escaped.lstrip()
+        try:
+            _, end = json.JSONDecoder().raw_decode(escaped)
+        except (ValueError, RecursionError):
+            return None
+        value, rest = _parsed(self.parse, escaped[:end]), escaped[end:]
+        if type(value) is not dict:
+            return None
+        second = _parsed(self.parse, rest)
+        if type(second) is dict and json.dumps(second) == json.dumps(value):
+            return value, [*repairs, Repair("", "doubled_json")]
+        if level == "all" and _TRAILING.fullmatch(rest):
+            return value, [*repairs, Repair("", "trailing_text")]
         return None
-    value, rest = _parsed(parse, escaped[:end]), escaped[end:]
-    if type(value) is not dict:
-        return None
-    second = _parsed(parse, rest)
-    if type(second) is dict and json.dumps(second) == json.dumps(value):
-        return value, [*repairs, Repair("", "doubled_json")]
-    if level == "all" and _TRAILING.fullmatch(rest):
-        return value, [*repairs, Repair("", "trailing_text")]
-    return None
 
+    def whole(self, text: str) -> tuple[dict[str, Any], str] | None:
+        """The object that arguments are which came as JSON text of JSON text, up to twice.
 
-def repaired_whole(text: str, parse: Parse) -> dict[str, Any] | None:
-    """The object that arguments are which came as JSON text of JSON text, up to twice."""
-    value: Any = text
-    for _ in range(2):
-        value = _parsed(parse, value)
-        if type(value) is not str:
-            break
-    return value if type(value) is dict else None
+        With the message about text as arguments.
+        """
+        value: Any = text
+        for _ in range(2):
+            value = _parsed(self.parse, value)
+            if type(value) is not str:
+                break
+        return (value, wrong_root(text)) if type(value) is dict else None
+
+    def values(
+        self,
+        args: Any,
+        schema: Mapping[str, Any],
+        failing: FailingPaths,
+        level: RepairLevel,
+        restore: Callable[[Any], Any] | None = None,
+    ) -> tuple[Any, list[Repair]] | None:
+        """Arguments that `failing` takes, with what was done; `None` if there is no one reading.
+
+        `args` stay as they are. `restore` gives what was JSON text the tool's own names.
+
+        >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
+        >>> def failing(args):
+        ...     return [] if isinstance(args["limit"], int) else [("limit",)]
+        >>> ArgumentRepair(json.loads).values({"limit": "5"}, schema, failing, "safe")
+        ({'limit': 5}, [Repair(path='limit', kind='number_text')])
+        """
+        reader = _Reader(schema, self.parse, level)
+        repairs: list[Repair] = []
+        paths = failing(args)
+        for _ in range(MAX_ROUNDS):
+            if not paths:
+                return args, repairs
+            changed: set[Path] = set()
+            copied: set[Path] = set()
+            has_new_names = False
+            for path in sorted(dict.fromkeys(paths), key=len):
+                if any(path[:length] in changed for length in range(len(path))):
+                    continue
+                found = reader.reading(args, path)
+                if found is None:
+                    continue
+                kind, value = found
+                args = _changed(args, path, value, copied, is_removed=kind == "null_as_absent")
+                changed.add(path)
+                repairs.append(Repair(path_text(path) if path else "", kind))
+                has_new_names |= kind == "json_text"
+            if not changed:
+                return None
+            if has_new_names and restore is not None:
+                args = restore(args)
+            paths = failing(args)
+        return None if paths else (args, repairs)
 
 
 def _with_escaped_controls(string: re.Match[str]) -> str:
@@ -93,55 +146,6 @@ def _parsed(parse: Parse, text: str) -> Any:
         return parse(text)
     except Exception:
         return None
-
-
-# Values in arguments that fail.
-
-
-def repaired_arguments(
-    args: Any,
-    schema: Mapping[str, Any],
-    failing: FailingPaths,
-    parse: Parse,
-    level: RepairLevel,
-    restore: Callable[[Any], Any] | None = None,
-) -> tuple[Any, list[Repair]] | None:
-    """Arguments that `failing` takes, with what was done; `None` if there is no one reading.
-
-    `args` stay as they are. `restore` gives what was JSON text the tool's own names.
-
-    >>> schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
-    >>> def failing(args):
-    ...     return [] if isinstance(args["limit"], int) else [("limit",)]
-    >>> repaired_arguments({"limit": "5"}, schema, failing, json.loads, "safe")
-    ({'limit': 5}, [Repair(path='limit', kind='number_text')])
-    """
-    reader = _Reader(schema, parse, level)
-    repairs: list[Repair] = []
-    paths = failing(args)
-    for _ in range(MAX_ROUNDS):
-        if not paths:
-            return args, repairs
-        changed: set[Path] = set()
-        copied: set[Path] = set()
-        has_new_names = False
-        for path in sorted(dict.fromkeys(paths), key=len):
-            if any(path[:length] in changed for length in range(len(path))):
-                continue
-            found = reader.reading(args, path)
-            if found is None:
-                continue
-            kind, value = found
-            args = _changed(args, path, value, copied, is_removed=kind == "null_as_absent")
-            changed.add(path)
-            repairs.append(Repair(path_text(path) if path else "", kind))
-            has_new_names |= kind == "json_text"
-        if not changed:
-            return None
-        if has_new_names and restore is not None:
-            args = restore(args)
-        paths = failing(args)
-    return None if paths else (args, repairs)
 
 
 def _changed(
@@ -218,7 +222,7 @@ class _Reader:
                 return False
             if type(_parsed(self.parse, value)) is dict:  # it may be meant as an object
                 return False
-        return _type_of(value) in self.types(self.schema, (*path, 0), MAX_DEPTH)
+        return type_of(value) in self.types(self.schema, (*path, 0), MAX_DEPTH)
 
     def types(self, schema: Any, path: Path, levels: int) -> frozenset[str]:
         """The types that a schema may permit at a place; too many rather than too few."""
@@ -230,7 +234,7 @@ class _Reader:
         for inner in _schemas_of_step(schema, path[0]) if path else ():
             found &= self.types(inner, path[1:], levels - 1)
         for reference in references_of(schema):
-            found &= self.types(self._target(reference), path, levels - 1)
+            found &= self.types(target_of(self.schema, reference), path, levels - 1)
         for part in schema.get("allOf") or ():
             found &= self.types(part, path, levels - 1)
         for keyword in ("anyOf", "oneOf"):
@@ -244,63 +248,27 @@ class _Reader:
         if "type" in schema:
             named = types_of(dict(schema))
             found = frozenset(named) | ({"integer"} if "number" in named else set())
-        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        if isinstance(values, list | tuple):
-            found &= frozenset(_type_of(value) for value in values)
-        return found
-
-    def _target(self, reference: str) -> Any:
-        try:
-            return schema_at(self.schema, pointer_of(self.schema, reference))
-        except NoSchemaError:
-            return True
+        values = listed_values(schema)
+        return found if values is None else found & frozenset(map(type_of, values))
 
     def _is_optional(self, path: Path) -> bool:
         """Whether a place is a property that the schema names; one that is required fails later."""
         *outer, name = path
-        nodes: list[Any] = [self.schema]
+        schemas: list[Any] = [self.schema]
         for step in outer:
-            nodes = [inner for node in self._nodes(nodes) for inner in _schemas_of_step(node, step)]
-        return any(name in (node.get("properties") or ()) for node in self._nodes(nodes))
-
-    def _nodes(self, schemas: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-        """The schemas that look at a value, with those inside them and behind references."""
-        todo: list[Any] = list(schemas)
-        seen: set[int] = set()
-        while todo:
-            node = todo.pop()
-            if not isinstance(node, Mapping) or id(node) in seen:
-                continue
-            seen.add(id(node))
-            yield node
-            todo.extend(in_place(node))
-            todo.extend(map(self._target, references_of(node)))
+            nodes = nodes_of(self.schema, schemas)
+            schemas = [inner for node in nodes for inner in _schemas_of_step(node, step)]
+        nodes = nodes_of(self.schema, schemas)
+        return any(name in (node.get("properties") or ()) for node in nodes)
 
 
 _ANY = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
-def _type_of(value: Any) -> str:
-    """The JSON type of a value; `number` for one that is not whole."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number" if isinstance(value, float) and not value.is_integer() else "integer"
-    if isinstance(value, str):
-        return "string"
-    return "object" if isinstance(value, Mapping) else "array"
-
-
 def _schemas_of_step(schema: Mapping[str, Any], step: int | str) -> list[Any]:
     """The schemas of a property or an item."""
     if isinstance(step, int):
-        first = schema.get("prefixItems") or ()
-        items = schema.get("items")
-        if isinstance(items, list | tuple):
-            first, items = items, schema.get("additionalItems")
-        found = first[step] if step < len(first) else items
+        found = item_schema(schema, step)
         return [] if found is None else [found]
     properties = schema.get("properties") or {}
     matching = [
@@ -326,30 +294,3 @@ def _pattern(pattern: str) -> _core.SchemaValidator | None:
         return _core.SchemaValidator({"pattern": pattern})
     except ValueError:
         return None
-
-
-class ArgumentRepair(NamedTuple):
-    """The repairs as an entry of a registry has them, for the steps of a call."""
-
-    parse: Parse
-    """Strict JSON text to a value."""
-
-    def text(self, text: str, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
-        """The value of text that is not JSON; see `repaired_text`."""
-        return repaired_text(text, self.parse, level)
-
-    def whole(self, text: str) -> tuple[dict[str, Any], str] | None:
-        """The object that text is the JSON text of, and the message about text as arguments."""
-        found = repaired_whole(text, self.parse)
-        return None if found is None else (found, wrong_root(text))
-
-    def values(
-        self,
-        args: Any,
-        schema: Mapping[str, Any],
-        failing: FailingPaths,
-        level: RepairLevel,
-        restore: Callable[[Any], Any] | None,
-    ) -> tuple[Any, list[Repair]] | None:
-        """Arguments that do not fail; see `repaired_arguments`."""
-        return repaired_arguments(args, schema, failing, self.parse, level, restore)
