@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from ethos_registry.schema._compilation import NoSchemaError, described
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._dialect import StrictBudget, StrictRules
+from ethos_registry.schema._references import references_in
 from ethos_registry.types._json_values import read_only
 from ethos_registry.types._schema_rules import ordered_schema
 
-_CANNOT_BE_SAID = {
-    "patternProperties": "patternProperties",
-    "prefixItems": "prefixItems",
-    "propertyNames": "propertyNames",
-    "unevaluatedProperties": "unevaluatedProperties",
-    "unevaluatedItems": "unevaluatedItems",
-    "allOf": "allOf",
-}
+_CANNOT_BE_SAID = frozenset(
+    {
+        "patternProperties",
+        "prefixItems",
+        "propertyNames",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "allOf",
+    }
+)
 """Keywords that a description does not replace."""
 _DROPPED = frozenset({"deprecated"})
 _KINDS = ("type", "anyOf", "enum", "const", "$ref")
@@ -175,13 +179,16 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 def _schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Each schema of a strict form; references are not followed."""
     yield schema
-    for keyword in ("properties", "$defs"):
-        for inner in schema.get(keyword, {}).values():
-            yield from _schemas(inner)
-    for inner in schema.get("anyOf", ()):
+    for inner in _inner_schemas(schema):
         yield from _schemas(inner)
+
+
+def _inner_schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for keyword in ("properties", "$defs"):
+        yield from schema.get(keyword, {}).values()
+    yield from schema.get("anyOf", ())
     if "items" in schema:
-        yield from _schemas(schema["items"])
+        yield schema["items"]
 
 
 def _check_size(node: Mapping[str, Any], rules: StrictRules) -> None:
@@ -209,33 +216,15 @@ def _check_size(node: Mapping[str, Any], rules: StrictRules) -> None:
 
 
 def _object_levels(schema: Mapping[str, Any]) -> int:
-    inner = [
-        *schema.get("properties", {}).values(),
-        *schema.get("$defs", {}).values(),
-        *schema.get("anyOf", ()),
-        *([schema["items"]] if "items" in schema else ()),
-    ]
-    return max(map(_object_levels, inner), default=0) + ("object" in types_of(schema))  # type: ignore[arg-type]
+    inner = max(map(_object_levels, _inner_schemas(schema)), default=0)
+    return inner + ("object" in types_of(schema))  # type: ignore[arg-type]
 
 
 def _is_recursive(definitions: Mapping[str, Any]) -> bool:
     """Whether a definition leads back to itself."""
-
-    def references(schema: Any) -> Iterator[str]:
-        if isinstance(schema, Mapping):
-            if isinstance(schema.get("$ref"), str):
-                yield schema["$ref"].removeprefix("#/$defs/")
-            for value in schema.values():
-                yield from references(value)
-        elif isinstance(schema, list):
-            for value in schema:
-                yield from references(value)
-
-    edges = {name: set(references(schema)) for name, schema in definitions.items()}
-    while edges:
-        ends = {name for name, others in edges.items() if not others & edges.keys()}
-        if not ends:
-            return True
-        for name in ends:
-            del edges[name]
+    edges = {f"#/$defs/{name}": references_in(schema) for name, schema in definitions.items()}
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError:
+        return True
     return False
