@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, NamedTuple
 
 from pydantic.fields import FieldInfo
 
 from ethos_registry import _core
 from ethos_registry.schema._arguments import Arguments
+from ethos_registry.schema._fixed_values import listed_values, type_of
 from ethos_registry.schema._problems import json_phrase
 from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
@@ -27,56 +29,123 @@ _MAX_STEPS = 32
 """How many alternatives and references are followed."""
 
 
-def parts(
-    schema: Any, definitions: Mapping[str, Any], steps: int = _MAX_STEPS
-) -> list[Mapping[str, Any]]:
-    """The schemas that a value must all match: this one, its `$ref` and its `allOf`.
+class Side(NamedTuple):
+    """A schema of a value, and the definitions that its references lead to.
 
-    `True` has none. A reference that leads out of the definitions is left out.
-
-    >>> parts({"allOf": [{"$ref": "#/$defs/a"}, {"minimum": 1}]}, {"a": {"type": "integer"}})[1:]
-    [{'$ref': '#/$defs/a'}, {'type': 'integer'}, {'minimum': 1}]
-    """
-    if not isinstance(schema, dict) or steps <= 0:
-        return []
-    found: list[Mapping[str, Any]] = [schema]
-    place = schema.get("$ref")
-    if isinstance(place, str) and place.startswith("#/$defs/"):
-        found += parts(definitions.get(place.rpartition("/")[2]), definitions, steps - 1)
-    for inner in schema.get("allOf", ()):
-        found += parts(inner, definitions, steps - 1)
-    return found
-
-
-def allowed_types(
-    schema: Any, definitions: Mapping[str, Any], steps: int = _MAX_STEPS
-) -> frozenset[str] | None:
-    """The JSON types that a value may have; `None` if the schema does not restrict them.
-
-    >>> sorted(allowed_types({"anyOf": [{"type": "integer"}, {"const": None}]}, {}))
+    >>> side = Side({"anyOf": [{"type": "integer"}, {"const": None}]}, {})
+    >>> sorted(side.types)
     ['integer', 'null']
     """
-    permitted: frozenset[str] | None = None
-    for part in parts(schema, definitions, steps):
-        for types in _types_of_part(part, definitions, steps):
-            if types is not None:
-                permitted = types if permitted is None else _both(permitted, types)
-    return permitted
+
+    schema: Any
+    definitions: Mapping[str, Any]
+    steps: int = _MAX_STEPS
+
+    def at(self, schema: Any) -> Side:
+        """A schema of another value."""
+        return Side(schema, self.definitions)
+
+    def _inner(self, schema: Any) -> Side:
+        """Another schema of the same value."""
+        return Side(schema, self.definitions, self.steps - 1)
+
+    @property
+    def parts(self) -> list[Mapping[str, Any]]:
+        """The schemas that the value must all match: this one, its `$ref` and its `allOf`.
+
+        `True` has none. A reference that leads out of the definitions is left out.
+
+        >>> definitions = {"a": {"type": "integer"}}
+        >>> Side({"allOf": [{"$ref": "#/$defs/a"}, {"minimum": 1}]}, definitions).parts[1:]
+        [{'$ref': '#/$defs/a'}, {'type': 'integer'}, {'minimum': 1}]
+        """
+        schema = self.schema
+        if not isinstance(schema, dict) or self.steps <= 0:
+            return []
+        found: list[Mapping[str, Any]] = [schema]
+        place = schema.get("$ref")
+        if isinstance(place, str) and place.startswith("#/$defs/"):
+            found += self._inner(self.definitions.get(place.rpartition("/")[2])).parts
+        for inner in schema.get("allOf", ()):
+            found += self._inner(inner).parts
+        return found
+
+    @property
+    def types(self) -> frozenset[str] | None:
+        """The JSON types that the value may have; `None` if they are not restricted."""
+        found = [types for part in self.parts for types in self._types_of(part)]
+        return reduce(_both, found) if found else None
+
+    def _types_of(self, part: Mapping[str, Any]) -> Iterator[frozenset[str]]:
+        declared = part.get("type")
+        if declared is not None:
+            yield frozenset([declared] if isinstance(declared, str) else declared)
+        values = listed_values(part)
+        if values is not None:
+            yield frozenset(map(type_of, values))
+        for union in alternatives(part):
+            types = [self._inner(alternative).types for alternative in union]
+            known = [item for item in types if item is not None]
+            if len(known) == len(types):
+                yield frozenset().union(*known)
+
+    @property
+    def values(self) -> dict[str, Any] | None:
+        """The values that are listed, by their JSON text; `None` if others are permitted too.
+
+        >>> Side({"anyOf": [{"enum": ["a", 1]}, {"type": "null"}]}, {}).values
+        {'"a"': 'a', '1': 1, 'null': None}
+        """
+        found = [values for part in self.parts for values in self._values_of(part)]
+        if not found:
+            return None
+        first, *others = found
+        return {text: first[text] for text in first if all(text in other for other in others)}
+
+    def _values_of(self, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        values = listed_values(part)
+        if values is not None:
+            yield {json.dumps(value, sort_keys=True): value for value in values}
+        if part.get("type") == "null":
+            yield {"null": None}
+        for union in alternatives(part):
+            merged: dict[str, Any] = {}
+            for alternative in union:
+                listed = self._inner(alternative).values
+                if listed is None:
+                    break
+                merged |= listed
+            else:
+                yield merged
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The fields that are described; one that several parts describe must match all."""
+        found: dict[str, list[Any]] = {}
+        for part in self.parts:
+            for name, schema in part.get("properties", {}).items():
+                found.setdefault(name, []).append(schema)
+        return {
+            name: schemas[0] if len(schemas) == 1 else {"allOf": schemas}
+            for name, schemas in found.items()
+        }
+
+    @property
+    def required(self) -> list[str]:
+        """The fields that are required."""
+        return list(dict.fromkeys(name for part in self.parts for name in part.get("required", ())))
+
+    @property
+    def others(self) -> Any:
+        """`additionalProperties`, for fields that are not described; `None` if it is absent."""
+        key = "additionalProperties"
+        stated = [part[key] for part in self.parts if key in part]
+        return False if False in stated else stated[0] if stated else None
 
 
-def _types_of_part(
-    part: Mapping[str, Any], definitions: Mapping[str, Any], steps: int
-) -> Iterator[frozenset[str] | None]:
-    declared = part.get("type")
-    if declared is not None:
-        yield frozenset([declared] if isinstance(declared, str) else declared)
-    values = _enum_values(part)
-    if values is not None:
-        yield frozenset(map(_type_of, values))
-    for union in alternatives(part):
-        types = [allowed_types(alternative, definitions, steps - 1) for alternative in union]
-        known = [item for item in types if item is not None]
-        yield frozenset().union(*known) if len(known) == len(types) else None
+def alternatives(schema: Mapping[str, Any]) -> list[list[Any]]:
+    """The lists of alternatives; a value must match one of each list."""
+    return [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
 
 
 def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
@@ -87,97 +156,11 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     return both
 
 
-def allowed_values(
-    schema: Any, definitions: Mapping[str, Any], steps: int = _MAX_STEPS
-) -> dict[str, Any] | None:
-    """The values that are listed, by their JSON text; `None` if other values are permitted too.
-
-    >>> allowed_values({"anyOf": [{"enum": ["a", 1]}, {"type": "null"}]}, {})
-    {'"a"': 'a', '1': 1, 'null': None}
-    """
-    permitted: dict[str, Any] | None = None
-    for part in parts(schema, definitions, steps):
-        for values in _values_of_part(part, definitions, steps):
-            if values is None:
-                continue
-            if permitted is None:
-                permitted = values
-            else:
-                permitted = {key: item for key, item in permitted.items() if key in values}
-    return permitted
-
-
-def _values_of_part(
-    part: Mapping[str, Any], definitions: Mapping[str, Any], steps: int
-) -> Iterator[dict[str, Any] | None]:
-    values = _enum_values(part)
-    if values is not None:
-        yield {json.dumps(value, sort_keys=True): value for value in values}
-    if part.get("type") == "null":
-        yield {"null": None}
-    for union in alternatives(part):
-        merged: dict[str, Any] = {}
-        for alternative in union:
-            listed = allowed_values(alternative, definitions, steps - 1)
-            if listed is None:
-                break
-            merged |= listed
-        else:
-            yield merged
-
-
-def alternatives(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """The lists of alternatives; a value must match one of each list."""
-    return [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
-
-
-def _enum_values(schema: Mapping[str, Any]) -> list[Any] | None:
-    if "const" in schema:
-        return [schema["const"]]
-    values: list[Any] | None = schema.get("enum")
-    return values
-
-
-def _type_of(value: object) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "integer" if value.is_integer() else "number"
-    if value is None:
-        return "null"
-    return "object" if isinstance(value, Mapping) else "array"
-
-
 # Two schemas of one value compared at every depth: what one permits, the other must accept.
 
 _MAX_DEPTH = 8
 """How many levels of fields and items are compared."""
 _MAX_VALUES_SHOWN = 5
-
-
-class Side(NamedTuple):
-    """A schema and the definitions that its references lead to."""
-
-    schema: Any
-    definitions: Mapping[str, Any]
-
-    def at(self, schema: Any) -> Side:
-        """Another schema of the same document."""
-        return Side(schema, self.definitions)
-
-    @property
-    def parts(self) -> list[Mapping[str, Any]]:
-        """The schemas that a value must all match."""
-        return parts(self.schema, self.definitions)
-
-    @property
-    def types(self) -> frozenset[str] | None:
-        """The permitted types, if they are restricted."""
-        return allowed_types(self.schema, self.definitions)
 
 
 def disagreements(
@@ -187,25 +170,22 @@ def disagreements(
     if declared == accepted:
         return
     permitted, taken = declared.types, accepted.types
-    if permitted is not None and taken is not None and (wrong := _beyond(permitted, taken)):
-        yield (
-            f"the schema permits type {_listed(wrong)} for `{place}`, but the function accepts "
-            f"{_listed(sorted(taken))}; change the schema's `type` or the annotation"
-        )
-        return
-    values = allowed_values(*accepted)
+    if permitted is not None and taken is not None:
+        whole = {"integer"} if "number" in taken else set()  # a whole number is a number
+        if wrong := permitted - taken - whole:
+            yield (
+                f"the schema permits type {' or '.join(sorted(wrong))} for `{place}`, but the "
+                f"function accepts {' or '.join(sorted(taken))}; change the schema's `type` or the "
+                "annotation"
+            )
+            return
+    values = accepted.values
     if values is not None:
-        yield from _values(place, allowed_values(*declared), values)
+        yield from _values(place, declared.values, values)
     if depth > 0:
         for one, other in _pairs(declared, accepted):
             yield from _fields(place, one, other, depth - 1)
             yield from _items(place, one, other, depth - 1)
-
-
-def _beyond(permitted: frozenset[str], taken: frozenset[str]) -> list[str]:
-    """The types that are permitted and not accepted; a whole number is a number."""
-    whole = {"integer"} if "number" in taken else set()
-    return sorted(permitted - taken - whole)
 
 
 def _values(
@@ -231,12 +211,11 @@ def _pairs(declared: Side, accepted: Side) -> Iterator[tuple[Side, Side]]:
     An alternative for which the function has several of the kind is not compared: any may fit.
     """
     for kind in ("object", "array"):
-        theirs = [side for side in _branches(accepted) if _may_be(side, kind)]
-        if len(theirs) != 1:
-            continue
-        for ours in _branches(declared):
-            if _may_be(ours, kind):
-                yield ours, theirs[0]
+        theirs = [side for side in _branches(accepted) if kind in (side.types or ())]
+        if len(theirs) == 1:
+            for ours in _branches(declared):
+                if kind in (ours.types or ()):
+                    yield ours, theirs[0]
 
 
 def _branches(side: Side) -> list[Side]:
@@ -247,60 +226,33 @@ def _branches(side: Side) -> list[Side]:
     return [branch for item in unions[0] for branch in _branches(side.at(item))]
 
 
-def _may_be(side: Side, kind: str) -> bool:
-    types = side.types
-    return types is not None and kind in types
-
-
-def _properties(side: Side) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for part in side.parts:
-        for name, schema in part.get("properties", {}).items():
-            found.setdefault(name, []).append(schema)
-    return found
-
-
-def _required(side: Side) -> set[str]:
-    return {name for part in side.parts for name in part.get("required", ())}
-
-
-def _others(side: Side) -> Any:
-    """The `additionalProperties` of fields that are not described; `None` if it is absent."""
-    stated = [part["additionalProperties"] for part in side.parts if "additionalProperties" in part]
-    return False if False in stated else stated[0] if stated else None
-
-
 def _fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[str]:
-    ours, theirs = _properties(declared), _properties(accepted)
-    our_others, their_others = _others(declared), _others(accepted)
+    ours, theirs = declared.properties, accepted.properties
+    their_others = accepted.others
     if not theirs and their_others is None:
         return
-    for name in sorted(_required(accepted) - _required(declared)):
-        if ours or our_others is False:  # a bare object describes no fields at all
+    for name in sorted({*accepted.required}.difference(declared.required)):
+        if ours or declared.others is False:  # a bare object describes no fields at all
             yield (
                 f"the function requires `{place}.{name}`, and the schema does not; add it to "
                 f"`required` of `{place}`, or give the field a default"
             )
-    for name, schemas in ours.items():
+    for name, schema in ours.items():
         inner = f"{place}.{name}"
-        if name in theirs:
-            other: Any = theirs[name][0]
-        elif their_others is False:
+        if name not in theirs and their_others is False:
             yield (
                 f"the schema has a property `{inner}`, but the function accepts no such field; "
                 "add the field, or remove the property"
             )
             continue
-        else:
-            other = their_others
-        combined = schemas[0] if len(schemas) == 1 else {"allOf": schemas}
-        yield from disagreements(inner, declared.at(combined), accepted.at(other), depth)
+        other = theirs.get(name, their_others)
+        yield from disagreements(inner, declared.at(schema), accepted.at(other), depth)
     yield from _other_fields(place, declared, accepted, depth)
 
 
 def _other_fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[str]:
     """Fields that neither side describes by name: only what the schema states is compared."""
-    ours, theirs = _others(declared), _others(accepted)
+    ours, theirs = declared.others, accepted.others
     if ours is None or ours is False:
         return
     if theirs is False:
@@ -325,10 +277,6 @@ def _items(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[s
             )
     elif item is not None:
         yield from disagreements(f"{place}[]", declared.at(item), accepted.at(theirs[0]), depth)
-
-
-def _listed(types: list[str]) -> str:
-    return " or ".join(types)
 
 
 def _some(values: Mapping[str, Any]) -> str:
@@ -365,12 +313,15 @@ and the schema does not require it; add it to `required`, or give the parameter 
     """
     try:
         if declared != arguments.schema:
-            flat = _flattened(declared)
-            _check_names(flat, arguments)
-            for name, schema in flat.get("properties", {}).items():
-                if schema != arguments.schema["properties"].get(name) or "$ref" in str(schema):
-                    _check_property(name, schema, declared, arguments)
-            _check_other_properties(flat, arguments)
+            ours = Side(declared, declared.get("$defs", {}))
+            theirs = Side(arguments.schema, arguments.schema.get("$defs", {}))
+            _check_names(ours, arguments)
+            properties, others = theirs.properties, theirs.others
+            for name, schema in ours.properties.items():
+                accepted = properties.get(name, others)
+                if schema != accepted or "$ref" in str(schema):
+                    _check_property(name, ours.at(schema), theirs.at(accepted))
+            _check_other_properties(ours, theirs)
         for name, schema in declared.get("properties", {}).items():
             _check_own_default(name, schema, declared)
         _check_annotated_defaults(arguments)
@@ -381,29 +332,8 @@ and the schema does not require it; add it to `required`, or give the parameter 
         ) from None
 
 
-def _flattened(declared: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of the arguments with the fields of its `allOf` and `$ref`."""
-    if "allOf" not in declared and "$ref" not in declared:
-        return declared
-    properties: dict[str, Any] = {}
-    required: list[str] = []
-    others: list[Any] = []
-    for part in parts(declared, declared.get("$defs", {})):
-        for name, schema in part.get("properties", {}).items():
-            known = properties.get(name)
-            properties[name] = schema if known is None else {"allOf": [known, schema]}
-        required += [name for name in part.get("required", ()) if name not in required]
-        if "additionalProperties" in part:
-            others.append(part["additionalProperties"])
-    flat: dict[str, Any] = {"properties": properties, "required": required}
-    if others:
-        flat["additionalProperties"] = False if False in others else others[0]
-    return flat
-
-
-def _check_names(declared: Mapping[str, Any], arguments: Arguments) -> None:
-    properties = declared.get("properties", {})
-    required = declared.get("required", ())
+def _check_names(declared: Side, arguments: Arguments) -> None:
+    properties, required = declared.properties, declared.required
     derived = arguments.schema
     for name in required:
         if name not in properties:
@@ -440,33 +370,24 @@ def _check_names(declared: Mapping[str, Any], arguments: Arguments) -> None:
             )
 
 
-def _check_property(
-    name: str, schema: Any, declared: Mapping[str, Any], arguments: Arguments
-) -> None:
-    derived = arguments.schema
-    accepted = derived["properties"].get(name, derived["additionalProperties"])
-    ours = Side(schema, declared.get("$defs", {}))
-    theirs = Side(accepted, derived.get("$defs", {}))
+def _check_property(name: str, ours: Side, theirs: Side) -> None:
     for problem in disagreements(name, ours, theirs):
         raise _Finding(name, problem)
-    if isinstance(schema, dict) and isinstance(accepted, dict):
-        _check_default(name, schema, accepted)
+    if isinstance(ours.schema, dict) and isinstance(theirs.schema, dict):
+        _check_default(name, ours.schema, theirs.schema)
 
 
-def _check_other_properties(declared: Mapping[str, Any], arguments: Arguments) -> None:
+def _check_other_properties(declared: Side, arguments: Side) -> None:
     """`additionalProperties` of the arguments, where the schema states it."""
-    others = declared.get("additionalProperties")
-    if others is None or others is False:
+    if declared.others is None or declared.others is False:
         return
-    accepted = arguments.schema["additionalProperties"]
-    if accepted is False:
+    if arguments.others is False:
         raise _Finding(
             "additionalProperties",
             "the schema permits further arguments by `additionalProperties`, but the function "
             "accepts none; set it to false, or add `**kwargs`",
         )
-    ours = Side(others, declared.get("$defs", {}))
-    theirs = Side(accepted, arguments.schema.get("$defs", {}))
+    ours, theirs = declared.at(declared.others), arguments.at(arguments.others)
     for problem in disagreements("**", ours, theirs):
         raise _Finding("additionalProperties", problem)
 
