@@ -26,6 +26,7 @@ from ethos_registry.schema._problems import (
     failing_places,
     not_an_argument,
     problems_text,
+    refusal,
 )
 from ethos_registry.types._checks import is_async_callable
 from ethos_registry.types._content import Audio, Document, Image, Link
@@ -184,10 +185,10 @@ class Binder(NamedTuple):
         except ValidationError as error:
             repaired = None if context is None else context._repaired(given, self.failing)
             if repaired is None:
-                return _refusal(problems_text(error, arguments, self.names))
+                return refusal(problems_text(error, arguments, self.names))
             values = self._validated(repaired)
         except _ReservedNameError as error:
-            return _refusal(not_an_argument(error.args[0], self.names))
+            return refusal(not_an_argument(error.args[0], self.names))
         if self.context_name is not None:
             values[self.context_name] = context
         return values
@@ -315,7 +316,3 @@ def function_call(function: Callable[..., Any], binder: Binder) -> FunctionCall 
 
 class _ReservedNameError(Exception):
     """A key of `**kwargs` is the name of a parameter that is not shown under it."""
-
-
-def _refusal(text: str) -> ToolError:
-    return ToolError(text, "input_invalid", "invalid_args")

@@ -5,102 +5,91 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from ethos_registry.types._result import ToolError
+
 # What pydantic expected, in the terms of JSON: one phrase for each kind of error.
 
-_WHOLE = "should be a whole number"
-_NUMBER = "should be a number"
-_BOOLEAN = "should be true or false"
-_STRING = "should be a string"
-_LIST = "should be a list"
-_OBJECT = "should be an object"
-_DATE = "should be a date, as '2025-01-31'"
-_TIME = "should be a time, as '13:45:00'"
-_DATE_TIME = "should be a date and time, as '2025-01-31T13:45:00Z'"
-_DURATION = "should be a duration, as 'PT90S' or seconds"
-_DEEP = "is nested too deeply"
-
-_PHRASES: dict[str, str] = {
-    "missing": "is required, but missing",
-    "missing_argument": "is required, but missing",
-    "missing_keyword_only_argument": "is required, but missing",
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_parsing_size": _WHOLE,
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "decimal_type": _NUMBER,
-    "decimal_parsing": _NUMBER,
-    "complex_type": _NUMBER,
-    "finite_number": "should be a finite number",
-    "bool_type": _BOOLEAN,
-    "bool_parsing": _BOOLEAN,
-    "none_required": "should be null",
-    "string_type": _STRING,
-    "string_sub_type": _STRING,
-    "bytes_type": _STRING,
-    "path_type": "should be a path",
-    "string_unicode": "should be text without lone surrogates",
-    "invalid_key": "should have a string as its name",
-    "string_too_short": "should have at least {min_length} characters",
-    "string_too_long": "should have at most {max_length} characters",
-    "bytes_too_short": "should have at least {min_length} bytes",
-    "bytes_too_long": "should have at most {max_length} bytes",
-    "string_pattern_mismatch": "should match the pattern {pattern}",
-    "too_short": "should have at least {min_length} items, has {actual_length}",
-    "too_long": "should have at most {max_length} items",
-    "greater_than": "should be greater than {gt}",
-    "greater_than_equal": "should be at least {ge}",
-    "less_than": "should be less than {lt}",
-    "less_than_equal": "should be at most {le}",
-    "multiple_of": "should be a multiple of {multiple_of}",
-    "literal_error": "should be {expected}",
-    "enum": "should be {expected}",
-    "list_type": _LIST,
-    "tuple_type": _LIST,
-    "set_type": _LIST,
-    "frozen_set_type": _LIST,
-    "iterable_type": _LIST,
-    "dict_type": _OBJECT,
-    "mapping_type": _OBJECT,
-    "model_type": _OBJECT,
-    "model_attributes_type": _OBJECT,
-    "dataclass_type": _OBJECT,
-    "date_type": _DATE,
-    "date_parsing": _DATE,
-    "date_from_datetime_parsing": _DATE,
-    "date_from_datetime_inexact": _DATE,
-    "date_past": "should be a date in the past",
-    "date_future": "should be a date in the future",
-    "time_type": _TIME,
-    "time_parsing": _TIME,
-    "datetime_type": _DATE_TIME,
-    "datetime_parsing": _DATE_TIME,
-    "datetime_from_date_parsing": _DATE_TIME,
-    "datetime_object_invalid": _DATE_TIME,
-    "datetime_past": "should be a date and time in the past",
-    "datetime_future": "should be a date and time in the future",
-    "timezone_aware": "should have a time zone, as '2025-01-31T13:45:00Z'",
-    "timezone_naive": "should have no time zone",
-    "time_delta_type": _DURATION,
-    "time_delta_parsing": _DURATION,
-    "uuid_type": "should be a UUID",
-    "uuid_parsing": "should be a UUID",
-    "url_type": "should be a URL",
-    "url_parsing": "should be a URL",
-    "url_scheme": "should be a URL of scheme {expected_schemes}",
-    "json_invalid": "should be JSON text",
-    "json_type": "should be JSON text",
-    "union_tag_invalid": "should have as {discriminator} one of {expected_tags}",
-    "union_tag_not_found": "should have {discriminator}, which selects its kind",
-    "recursion_loop": _DEEP,
-    "recursion_depth_exceeded": _DEEP,
+_EXPECTED: dict[str, tuple[str, ...]] = {
+    "is required, but missing": ("missing", "missing_argument", "missing_keyword_only_argument"),
+    "should be a whole number": ("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
+    "should be a number": (
+        "float_type",
+        "float_parsing",
+        "decimal_type",
+        "decimal_parsing",
+        "complex_type",
+    ),
+    "should be a finite number": ("finite_number",),
+    "should be true or false": ("bool_type", "bool_parsing"),
+    "should be null": ("none_required",),
+    "should be a string": ("string_type", "string_sub_type", "bytes_type"),
+    "should be a path": ("path_type",),
+    "should be text without lone surrogates": ("string_unicode",),
+    "should have a string as its name": ("invalid_key",),
+    "should have at least {min_length} characters": ("string_too_short",),
+    "should have at most {max_length} characters": ("string_too_long",),
+    "should have at least {min_length} bytes": ("bytes_too_short",),
+    "should have at most {max_length} bytes": ("bytes_too_long",),
+    "should match the pattern {pattern}": ("string_pattern_mismatch",),
+    "should have at least {min_length} items, has {actual_length}": ("too_short",),
+    "should have at most {max_length} items": ("too_long",),
+    "should be greater than {gt}": ("greater_than",),
+    "should be at least {ge}": ("greater_than_equal",),
+    "should be less than {lt}": ("less_than",),
+    "should be at most {le}": ("less_than_equal",),
+    "should be a multiple of {multiple_of}": ("multiple_of",),
+    "should be {expected}": ("literal_error", "enum"),
+    "should be a list": (
+        "list_type",
+        "tuple_type",
+        "set_type",
+        "frozen_set_type",
+        "iterable_type",
+    ),
+    "should be an object": (
+        "dict_type",
+        "mapping_type",
+        "model_type",
+        "model_attributes_type",
+        "dataclass_type",
+    ),
+    "should be a date, as '2025-01-31'": (
+        "date_type",
+        "date_parsing",
+        "date_from_datetime_parsing",
+        "date_from_datetime_inexact",
+    ),
+    "should be a date in the past": ("date_past",),
+    "should be a date in the future": ("date_future",),
+    "should be a time, as '13:45:00'": ("time_type", "time_parsing"),
+    "should be a date and time, as '2025-01-31T13:45:00Z'": (
+        "datetime_type",
+        "datetime_parsing",
+        "datetime_from_date_parsing",
+        "datetime_object_invalid",
+    ),
+    "should be a date and time in the past": ("datetime_past",),
+    "should be a date and time in the future": ("datetime_future",),
+    "should have a time zone, as '2025-01-31T13:45:00Z'": ("timezone_aware",),
+    "should have no time zone": ("timezone_naive",),
+    "should be a duration, as 'PT90S' or seconds": ("time_delta_type", "time_delta_parsing"),
+    "should be a UUID": ("uuid_type", "uuid_parsing"),
+    "should be a URL": ("url_type", "url_parsing"),
+    "should be a URL of scheme {expected_schemes}": ("url_scheme",),
+    "should be JSON text": ("json_invalid", "json_type"),
+    "should have as {discriminator} one of {expected_tags}": ("union_tag_invalid",),
+    "should have {discriminator}, which selects its kind": ("union_tag_not_found",),
+    "is nested too deeply": ("recursion_loop", "recursion_depth_exceeded"),
 }
+"""Phrase -> the kinds of error that it is for."""
+
+_PHRASES = {kind: phrase for phrase, kinds in _EXPECTED.items() for kind in kinds}
 
 
 def expectation(details: ErrorDetails) -> str:
@@ -228,10 +217,10 @@ class Problem:
 
     path: str
     came: str
+    rank: int = WRONG
     expected: dict[str, list[str]] = field(default_factory=dict)
     """Phrase -> names of the models that expect it."""
     in_union: bool = False
-    rank: int = WRONG
 
 
 def problem_lines(problems: Mapping[str, Problem]) -> str:
@@ -245,7 +234,7 @@ def problem_lines(problems: Mapping[str, Problem]) -> str:
         for problem in problems.values()
         if not (problem.in_union and _superseded(problem, problems))
     ]
-    shown.sort(key=_rank)
+    shown.sort(key=attrgetter("rank"))
     lines = [problem_line(problem) for problem in shown[:MAX_FIELDS]]
     if len(shown) > MAX_FIELDS:
         lines.append(f"and {len(shown) - MAX_FIELDS} more")
@@ -255,7 +244,7 @@ def problem_lines(problems: Mapping[str, Problem]) -> str:
 def problem_line(problem: Problem) -> str:
     """The message about one place.
 
-    >>> problem_line(Problem("limit", "'5'", {"should be a whole number": []}))
+    >>> problem_line(Problem("limit", "'5'", expected={"should be a whole number": []}))
     "limit: should be a whole number, got '5'"
     """
     phrases = [
@@ -321,13 +310,14 @@ def _known(names: Collection[str]) -> str:
     return f"the arguments are {', '.join(names)}" if names else "there are none"
 
 
+def refusal(text: str) -> ToolError:
+    """The error that a model reads about its arguments."""
+    return ToolError(text, "input_invalid", "invalid_args")
+
+
 def wrong_root(arguments: object) -> str:
     """The message about arguments that are not an object."""
     return f"arguments must be a JSON object, got {json_phrase(arguments)}"
-
-
-def _rank(problem: Problem) -> int:
-    return problem.rank
 
 
 def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
@@ -357,14 +347,15 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
         return f"arguments: {count:,} values do not fit; {_known(names)}"
     problems: dict[str, Problem] = {}
     for item in error.errors(include_url=False):
-        path, alternative = _path(item["loc"], arguments, item["type"] in _MISSING)
-        came = "" if item["type"] in (*_MISSING, *_EXTRA) else json_phrase(item["input"])
-        text = unknown_name(item["loc"], names) if item["type"] in _EXTRA else expectation(item)
-        problem = problems.setdefault(path, Problem(path, came))
-        rank = UNKNOWN if item["type"] in _EXTRA else WRONG
-        if item["type"] in _MISSING and alternative is None:
+        is_missing, is_extra = item["type"] in _MISSING, item["type"] in _EXTRA
+        path, alternative = _path(item["loc"], arguments, is_missing)
+        came = "" if is_missing or is_extra else json_phrase(item["input"])
+        text = unknown_name(item["loc"], names) if is_extra else expectation(item)
+        rank = UNKNOWN if is_extra else WRONG
+        if is_missing and alternative is None:
             rank = MISSING
-        problem.rank = min(problem.rank, rank) if problem.expected else rank
+        problem = problems.setdefault(path, Problem(path, came, rank))
+        problem.rank = min(problem.rank, rank)
         problem.in_union |= alternative is not None
         models = problem.expected.setdefault(text, [])
         if alternative and _CLASS_NAME.fullmatch(alternative):
@@ -392,7 +383,7 @@ def not_an_argument(name: str, names: tuple[str, ...]) -> str:
     >>> not_an_argument("limt", ("path", "limit"))
     'limt: unknown argument; the arguments are path, limit'
     """
-    return problem_line(Problem(path_text([name]), "", {unknown_name((name,), names): []}))
+    return line(path_text([name]), unknown_name((name,), names), "")
 
 
 def _path(

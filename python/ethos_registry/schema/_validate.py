@@ -20,6 +20,7 @@ from ethos_registry.schema._problems import (
     path_text,
     phrase,
     problem_lines,
+    refusal,
     unknown_name,
     wrong_root,
 )
@@ -155,11 +156,11 @@ class ArgumentValidator(_Compiled):
         """
         args = {} if args is None else args
         if type(args) is not dict and not isinstance(args, Mapping):  # the first check is cheaper
-            return _refusal(wrong_root(args))
+            return refusal(wrong_root(args))
         try:
             found = self.compiled.validate(args)
         except RuntimeError:  # the core failed: unchecked arguments must not run
-            return _refusal("arguments: could not be checked against the schema of the tool")
+            return refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
             return None
         problems: dict[str, Problem] = {}
@@ -171,16 +172,16 @@ class ArgumentValidator(_Compiled):
                 phrases = (joined(phrases, "or"),)
             name = path_text(path)
             if len(found) == 1 and len(phrases) == 1:  # the usual case: nothing has to be joined
-                return _refusal(line(name, phrases[0], came))
-            problem = problems.setdefault(name, Problem(name, came))
-            problem.in_union |= in_union
+                return refusal(line(name, phrases[0], came))
             rank = UNKNOWN if keyword == "additionalProperties" else WRONG
             if keyword == "required" and not in_union:
                 rank = MISSING
-            problem.rank = min(problem.rank, rank) if problem.expected else rank
+            problem = problems.setdefault(name, Problem(name, came, rank))
+            problem.rank = min(problem.rank, rank)
+            problem.in_union |= in_union
             for text in phrases:
                 problem.expected.setdefault(text, [])
-        return _refusal(problem_lines(problems))
+        return refusal(problem_lines(problems))
 
     def failing(self, args: object) -> list[tuple[int | str, ...]]:
         """Where `args` do not match; empty if they do."""
@@ -213,7 +214,3 @@ def _at(value: Any, path: Sequence[int | str]) -> object:
     except (KeyError, IndexError, TypeError):
         return None
     return value
-
-
-def _refusal(text: str) -> ToolError:
-    return ToolError(text, "input_invalid", "invalid_args")
