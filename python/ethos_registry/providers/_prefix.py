@@ -6,7 +6,7 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ethos_registry.providers._by_name import provider as provider_named
@@ -16,6 +16,7 @@ from ethos_registry.providers._wire_format import (
     marked_text,
     request_text,
 )
+from ethos_registry.schema._references import escaped
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._tool import Segment
@@ -78,15 +79,7 @@ class Prefix:
             "breakpoints": self.breakpoints,
             "fingerprint": self.fingerprint,
             "bytes_digest": self.bytes_digest,
-            "tools": [
-                {
-                    "name": tool.name,
-                    "segment": tool.segment,
-                    "text": tool.text,
-                    "own_digest": tool.own_digest,
-                }
-                for tool in self.tools
-            ],
+            "tools": [asdict(tool) for tool in self.tools],
             "unavailable": list(self.unavailable),
         }
         return json.dumps(document, ensure_ascii=False, indent=1)
@@ -264,7 +257,12 @@ def prefix_diff(before: Prefix, after: Prefix) -> PrefixDiff:
     if old_bytes == new_bytes:
         return PrefixDiff((), None, len(old_bytes), len(new_bytes))
     old, new = _Placed(before), _Placed(after)
-    changes = [*_gone(old, new), *_come(old, new), *_moved(old, new), *_changed(old, new)]
+    changes = [
+        *_only_in(old, new, "removed"),
+        *_only_in(new, old, "added"),
+        *_moved(old, new),
+        *_changed(old, new),
+    ]
     first = _common(old_bytes, new_bytes)
     if not changes:
         changes = [_marker_change(new, first)]
@@ -276,10 +274,8 @@ class _Placed:
     """A prefix with the place of each tool in its bytes."""
 
     def __init__(self, prefix: Prefix) -> None:
+        self.tools = {tool.name: tool for tool in prefix.tools}
         self.names = [tool.name for tool in prefix.tools]
-        self.texts = {tool.name: tool.text for tool in prefix.tools}
-        self.segments = {tool.name: tool.segment for tool in prefix.tools}
-        self.digests = {tool.name: tool.own_digest for tool in prefix.tools}
         self.unavailable = frozenset(prefix.unavailable)
         self.starts: dict[str, int] = {}
         wire_format = provider_named(prefix.provider)
@@ -302,16 +298,10 @@ class _Placed:
         return PrefixChange(name, kind, "", self.starts[name], self.behind(name))
 
 
-def _gone(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
-    for name in old.names:
-        if name not in new.texts:
-            yield old.change(name, "availability" if name in new.unavailable else "removed")
-
-
-def _come(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
-    for name in new.names:
-        if name not in old.texts:
-            yield new.change(name, "availability" if name in old.unavailable else "added")
+def _only_in(one: _Placed, other: _Placed, kind: ChangeKind) -> Iterator[PrefixChange]:
+    for name in one.names:
+        if name not in other.tools:
+            yield one.change(name, "availability" if name in other.unavailable else kind)
 
 
 def _moved(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
@@ -321,11 +311,11 @@ def _moved(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
     """
     places = {name: place for place, name in enumerate(old.names)}
     common = [name for name in new.names if name in places]
-    settled = [name for name in common if old.segments[name] == new.segments[name]]
+    settled = [name for name in common if old.tools[name].segment == new.tools[name].segment]
     rising = _longest_rising([places[name] for name in settled])
     stayed = {settled[position] for position in rising}
     for name in common:
-        if old.segments[name] != new.segments[name]:
+        if old.tools[name].segment != new.tools[name].segment:
             with_it = [places[other] for other in common if other in stayed or other == name]
             if with_it == sorted(with_it):
                 stayed.add(name)
@@ -358,13 +348,13 @@ def _longest_rising(numbers: list[int]) -> set[int]:
 
 def _changed(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
     for name in new.names:
-        before = old.texts.get(name)
-        if before is None or before == new.texts[name]:
+        before, after = old.tools.get(name), new.tools[name]
+        if before is None or before.text == after.text:
             continue
-        left, right = json.loads(before), json.loads(new.texts[name])
-        has_one_author = old.digests[name] == new.digests[name] != ""
+        left, right = json.loads(before.text), json.loads(after.text)
+        has_one_author = before.own_digest == after.own_digest != ""
         if has_one_author and _is_strict(left) == _is_strict(right):
-            at = _common(before.encode(), new.texts[name].encode())
+            at = _common(before.text.encode(), after.text.encode())
             yield PrefixChange(name, "rules", "", new.starts[name] + at, new.behind(name))
             continue
         for pointer, is_gone, inside in _places(left, right, "", 0, 0):
@@ -388,9 +378,9 @@ def _places(
             yield pointer, False, right_places[out_of_order]
         for name in left:
             if name not in right:
-                yield f"{pointer}/{_escaped(name)}", True, left_places[name]
+                yield f"{pointer}/{escaped(name)}", True, left_places[name]
         for name, value in right.items():
-            inner = f"{pointer}/{_escaped(name)}"
+            inner = f"{pointer}/{escaped(name)}"
             if name not in left:
                 yield inner, False, right_places[name]
             else:
@@ -439,10 +429,6 @@ def _members(value: dict[str, Any], at: int) -> dict[str, int]:
 
 def _compact(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _common(left: bytes, right: bytes) -> int:

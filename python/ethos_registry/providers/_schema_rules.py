@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from ethos_registry.schema._dialect import Dialect, StrictBudget, StrictRules
@@ -77,74 +78,43 @@ OPENAI = Dialect(
         max_large_enum_chars=15_000,
     ),
 )
-_GEMINI_FORMATS = frozenset({"date-time", "enum"})
+_GEMINI_KEYWORDS = frozenset(
+    {
+        "anyOf",
+        "default",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maxItems",
+        "maxLength",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minimum",
+        "pattern",
+        "properties",
+        "required",
+        "type",
+    }
+)
 _GEMINI = Dialect(
     "gemini",
     property_name=_GEMINI_NAME,
     refused_at_root=_PLAIN_ROOT,
-    keywords=frozenset(
-        {
-            "$defs",
-            "$ref",
-            "additionalProperties",
-            "anyOf",
-            "default",
-            "description",
-            "enum",
-            "format",
-            "items",
-            "maxItems",
-            "maxLength",
-            "maximum",
-            "minItems",
-            "minLength",
-            "minimum",
-            "pattern",
-            "prefixItems",
-            "properties",
-            "required",
-            "type",
-        }
-    ),
-    formats=_GEMINI_FORMATS,
+    keywords=_GEMINI_KEYWORDS | {"$defs", "$ref", "additionalProperties", "prefixItems"},
+    formats=frozenset({"date-time", "enum"}),
     array_needs_items=True,
     const=False,
     max_items_sum=900,
 )
-_GEMINI_PARAMETERS = Dialect(
-    "gemini_parameters",
-    property_name=_GEMINI_NAME,
-    refused_at_root=_PLAIN_ROOT,
-    keywords=frozenset(
-        {
-            "anyOf",
-            "default",
-            "description",
-            "enum",
-            "format",
-            "items",
-            "maxItems",
-            "maxLength",
-            "maxProperties",
-            "maximum",
-            "minItems",
-            "minLength",
-            "minProperties",
-            "minimum",
-            "nullable",
-            "pattern",
-            "properties",
-            "required",
-            "type",
-        }
-    ),
-    formats=_GEMINI_FORMATS,
-    array_needs_items=True,
-    const=False,
+_GEMINI_PARAMETERS = replace(
+    _GEMINI,
+    name="gemini_parameters",
+    keywords=_GEMINI_KEYWORDS | {"maxProperties", "minProperties", "nullable"},
     string_enums=True,
     types="one",
     keeps_definitions=False,
-    max_items_sum=900,
 )
 _OLLAMA = Dialect(
     "ollama",
@@ -156,21 +126,16 @@ _OLLAMA = Dialect(
     keeps_definitions=False,
     items_are_whole=True,
 )
-_OLLAMA_HTTP = Dialect(
-    "ollama_http",
-    refused_at_root=_PLAIN_ROOT,
+_OLLAMA_HTTP = replace(
+    _OLLAMA,
+    name="ollama_http",
     keywords=frozenset({"anyOf", "description", "enum", "items", "properties", "required", "type"}),
-    root_keywords=frozenset({"properties", "required", "type"}),
-    const=False,
-    keeps_definitions=False,
-    items_are_whole=True,
+    types="list",
 )
 _BEDROCK = Dialect(
     "bedrock", property_name=_ANTHROPIC_NAME, refused_at_root=_UNIONS, boolean_schemas=True
 )
-_COHERE = Dialect(
-    "cohere", property_name=_ANTHROPIC_NAME, refused_at_root=_UNIONS, boolean_schemas=True
-)
+_COHERE = replace(_BEDROCK, name="cohere")
 _MOONSHOT = Dialect(
     "moonshot",
     refused_at_root=_OPENAI_ROOT,
