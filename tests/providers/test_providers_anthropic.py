@@ -2,16 +2,26 @@
 
 import copy
 import json
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ethos_registry import CallResult, ConfigError, ToolCall, err, ok, provider
+from ethos_registry import (
+    CallResult,
+    ConfigError,
+    Personality,
+    ToolCall,
+    ToolRegistry,
+    err,
+    ok,
+    provider,
+)
 from ethos_registry.providers._wire_format import ProviderDefinition
 from ethos_registry.types import MalformedCall
 from ethos_registry.types._json_values import freeze
-from ethos_registry.types._tool import Segment
+from registry_tools import EVERYTHING, made, names
 
 pytestmark = pytest.mark.every_python
 
@@ -25,19 +35,23 @@ SCHEMA = {
 EPHEMERAL = {"type": "ephemeral"}
 
 
-def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ProviderDefinition:
+def shown(name: str, strict: bool = False) -> ProviderDefinition:
     definition = {"name": name, "description": f"Do {name}.", "parameters": SCHEMA}
-    return ProviderDefinition(freeze(definition, "definition"), segment, strict)
+    return ProviderDefinition(freeze(definition, "definition"), strict=strict)
 
 
-MIXED = [
-    shown("mcp__x__a", "mcp"),
-    shown("write"),
-    shown("Zoom", "plugin"),
-    shown("mcp__a__z", "mcp"),
-    shown("alarm", "plugin"),
-    shown("Bash"),
-]
+MIXED = ["mcp__x__a", "write", "Zoom", "mcp__a__z", "alarm", "Bash"]
+OF_A_PLUGIN = ("Zoom", "alarm")
+
+
+def definitions(tools: Iterable[str], **options: Any) -> list[dict[str, Any]]:
+    """What a view of tools of these names shows."""
+    registry = ToolRegistry()
+    for name in tools:
+        registry.register(made(name), plugin_id="p" if name in OF_A_PLUGIN else None)
+    personality = Personality("all", plugins=["p"], mcp_servers=["a", "x"])
+    view = registry.view(personality, allow_unmatched=True)
+    return view.definitions("anthropic", **options)
 
 
 def plain(value: Any) -> Any:
@@ -71,39 +85,30 @@ TEXT = {"type": "text", "text": "I will look"}
 
 
 def test_a_definition_has_exactly_the_fields_of_the_wire() -> None:
-    assert ANTHROPIC.definitions([shown("read")], breakpoints=0) == [
-        {"name": "read", "description": "Do read.", "input_schema": SCHEMA}
-    ]
-    assert ANTHROPIC.definitions([shown("read", strict=True)]) == [
-        {
-            "name": "read",
-            "description": "Do read.",
-            "input_schema": SCHEMA,
-            "strict": True,
-            "cache_control": EPHEMERAL,
-        }
+    plain_fields = {"name": "read", "description": "Do read.", "input_schema": SCHEMA}
+    assert ANTHROPIC.definition(shown("read")) == plain_fields
+    assert ANTHROPIC.definition(shown("read", strict=True)) == plain_fields | {"strict": True}
+    strict = made("read", description="Do read.", schema=SCHEMA, strict=True)
+    assert ToolRegistry([strict]).view(EVERYTHING).definitions("anthropic") == [
+        plain_fields | {"strict": True, "cache_control": EPHEMERAL}
     ]
 
 
 def test_the_bytes_are_the_author_s_key_order() -> None:
-    assert json.dumps(ANTHROPIC.definitions([shown("read")])[0]).startswith(
+    assert json.dumps(ANTHROPIC.definition(shown("read"))).startswith(
         '{"name": "read", "description": "Do read.", "input_schema": {"type": "object", '
         '"properties": {"path": {"type": "string", "enum": ["b", "a"'
     )
 
 
-def names(definitions: list[dict[str, Any]]) -> list[str]:
-    return [definition["name"] for definition in definitions]
-
-
 def test_the_order_is_by_name_within_built_in_plugin_mcp() -> None:
     expected = ["Bash", "write", "Zoom", "alarm", "mcp__a__z", "mcp__x__a"]
-    assert names(ANTHROPIC.definitions(MIXED)) == expected
-    assert names(ANTHROPIC.definitions(reversed(MIXED))) == expected
+    assert names(definitions(MIXED)) == expected
+    assert names(definitions(reversed(MIXED))) == expected
 
 
 def test_one_flat_list_and_the_order_of_registration_can_be_asked_for() -> None:
-    assert names(ANTHROPIC.definitions(MIXED, order="name")) == [
+    assert names(definitions(MIXED, order="name")) == [
         "Bash",
         "Zoom",
         "alarm",
@@ -111,9 +116,7 @@ def test_one_flat_list_and_the_order_of_registration_can_be_asked_for() -> None:
         "mcp__x__a",
         "write",
     ]
-    assert names(ANTHROPIC.definitions(MIXED, order="registration")) == [
-        tool.definition["name"] for tool in MIXED
-    ]
+    assert names(definitions(MIXED, order="registration")) == MIXED
 
 
 def marked(definitions: list[dict[str, Any]]) -> list[str]:
@@ -126,42 +129,43 @@ def marked(definitions: list[dict[str, Any]]) -> list[str]:
 def test_markers_stand_on_the_last_tool_and_at_the_end_of_the_built_in_ones(
     breakpoints: int, expected: list[str]
 ) -> None:
-    assert marked(ANTHROPIC.definitions(MIXED, breakpoints=breakpoints)) == expected
+    assert marked(definitions(MIXED, breakpoints=breakpoints)) == expected
 
 
 def test_the_default_is_one_marker() -> None:
-    assert marked(ANTHROPIC.definitions(MIXED)) == ["mcp__x__a"]
+    assert marked(definitions(MIXED)) == ["mcp__x__a"]
 
 
 def test_ends_that_coincide_are_marked_once() -> None:
-    assert marked(ANTHROPIC.definitions([shown("a"), shown("b")], breakpoints=2)) == ["b"]
-    assert marked(ANTHROPIC.definitions([shown("m", "mcp")], breakpoints=2)) == ["m"]
-    assert ANTHROPIC.definitions([], breakpoints=2) == []
+    assert marked(definitions(["a", "b"], breakpoints=2)) == ["b"]
+    assert marked(definitions(["mcp__x__m"], breakpoints=2)) == ["mcp__x__m"]
+    assert definitions([], breakpoints=2) == []
 
 
 @pytest.mark.parametrize("breakpoints", [-1, 3, 1.0, True, None, "1"])
 def test_other_numbers_of_markers_are_refused(breakpoints: Any) -> None:
     with pytest.raises(ConfigError, match="breakpoints"):
-        ANTHROPIC.definitions(MIXED, breakpoints=breakpoints)
+        definitions(MIXED, breakpoints=breakpoints)
 
 
-def test_an_unknown_order_or_segment_is_refused() -> None:
+def test_an_unknown_order_is_refused() -> None:
     with pytest.raises(ConfigError, match="`order` must be one of 'segments'"):
-        ANTHROPIC.definitions(MIXED, order="shuffled")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="`segment` must be one of"):
-        shown("a", "builtin")  # type: ignore[arg-type]
+        definitions(MIXED, order="shuffled")
 
 
-def test_definitions_are_fresh_plain_dicts_and_the_registered_ones_stay() -> None:
+def test_a_definition_is_a_fresh_plain_dict_and_the_registered_one_stays() -> None:
     tool = shown("read")
     before = copy.deepcopy(tool.definition)
-    first = ANTHROPIC.definitions([tool])[0]
+    first = ANTHROPIC.definition(tool)
     assert type(first) is dict
     first["name"] = "changed"
-    first["cache_control"]["ttl"] = "1h"
-    assert ANTHROPIC.definitions([tool])[0]["name"] == "read"
-    assert ANTHROPIC.definitions([tool])[0]["cache_control"] == EPHEMERAL
+    assert ANTHROPIC.definition(tool)["name"] == "read"
     assert tool.definition == before
+    view = ToolRegistry([made("read")]).view(EVERYTHING)
+    marker = view.definitions("anthropic")[0]["cache_control"]
+    with pytest.raises(TypeError):
+        marker["ttl"] = "1h"
+    assert view.definitions("anthropic")[0]["cache_control"] == EPHEMERAL
 
 
 @pytest.mark.parametrize("wrap", [plain, lambda reply: reply], ids=["objects", "dicts"])

@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import CallResult, ConfigError, ToolCall, err, ok, provider
+from ethos_registry import (
+    CallResult,
+    ConfigError,
+    Personality,
+    ToolCall,
+    ToolRegistry,
+    err,
+    ok,
+    provider,
+)
 from ethos_registry.providers._wire_format import ProviderDefinition
 from ethos_registry.types import MalformedCall
 from ethos_registry.types._json_values import freeze
-from ethos_registry.types._tool import Segment
+from registry_tools import EVERYTHING, made
 
 pytestmark = pytest.mark.every_python
 
@@ -23,9 +32,9 @@ SCHEMA = {
 }
 
 
-def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ProviderDefinition:
+def shown(name: str, strict: bool = False) -> ProviderDefinition:
     definition = {"name": name, "description": f"Do {name}.", "parameters": SCHEMA}
-    return ProviderDefinition(freeze(definition, "definition"), segment, strict)
+    return ProviderDefinition(freeze(definition, "definition"), strict=strict)
 
 
 def plain(value: Any) -> Any:
@@ -70,7 +79,7 @@ def completion(*tool_calls: dict[str, Any], finish_reason: Any = "tool_calls") -
 
 
 def test_a_definition_has_exactly_the_fields_of_the_wire() -> None:
-    assert OPENAI.definitions([shown("read"), shown("zip", strict=True)]) == [
+    assert [OPENAI.definition(tool) for tool in (shown("read"), shown("zip", strict=True))] == [
         {
             "type": "function",
             "function": {"name": "read", "description": "Do read.", "parameters": SCHEMA},
@@ -88,26 +97,28 @@ def test_a_definition_has_exactly_the_fields_of_the_wire() -> None:
 
 
 def test_the_order_is_by_name_within_segments_and_there_is_no_marker() -> None:
-    tools = [shown("mcp__x__a", "mcp"), shown("b"), shown("p", "plugin"), shown("a")]
-    definitions = OPENAI.definitions(tools, breakpoints=2)
+    registry = ToolRegistry([made("mcp__x__a"), made("b"), made("a")])
+    registry.register(made("p"), plugin_id="p")
+    view = registry.view(Personality("all", plugins=["p"], mcp_servers=["x"]))
+    definitions = view.definitions("openai", breakpoints=2)
     assert [each["function"]["name"] for each in definitions] == ["a", "b", "p", "mcp__x__a"]
     assert "cache_control" not in json.dumps(definitions)
-    flat = OPENAI.definitions(tools, order="name")
+    flat = view.definitions("openai", order="name")
     assert [each["function"]["name"] for each in flat] == ["a", "b", "mcp__x__a", "p"]
 
 
 def test_wrong_options_are_refused_though_they_change_nothing() -> None:
     with pytest.raises(ConfigError, match="breakpoints"):
-        OPENAI.definitions([shown("a")], breakpoints=5)
+        ToolRegistry([made("a")]).view(EVERYTHING).definitions("openai", breakpoints=5)
 
 
-def test_definitions_are_fresh_plain_dicts() -> None:
+def test_a_definition_is_made_of_fresh_plain_dicts() -> None:
     tool = shown("read")
-    first = OPENAI.definitions([tool])[0]
+    first = OPENAI.definition(tool)
     assert type(first) is dict
     assert type(first["function"]) is dict
     first["function"]["name"] = "changed"
-    assert OPENAI.definitions([tool])[0]["function"]["name"] == "read"
+    assert OPENAI.definition(tool)["function"]["name"] == "read"
     assert tool.definition["name"] == "read"
 
 

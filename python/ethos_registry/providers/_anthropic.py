@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
@@ -34,7 +34,7 @@ from ethos_registry.providers._wire_format import (
     read,
     sent_parts,
 )
-from ethos_registry.providers._wire_types import AnthropicMessage, AnthropicTool
+from ethos_registry.providers._wire_types import AnthropicMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
@@ -47,7 +47,7 @@ _UNFINISHED = ("pause_turn", "compaction")
 """Stop reasons of a turn that goes on when it is sent back as it is, without results."""
 
 
-class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
+class AnthropicMessages(WireFormat[AnthropicMessage]):
     """The Messages API.
 
     >>> AnthropicMessages().calls(
@@ -86,7 +86,7 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
                 "the reply has `tool_calls`, which `anthropic` does not know; "
                 'read it by `provider("openai")`'
             )
-        blocks = _blocks(reply)
+        blocks = self.elements(reply)
         stop_reason = _stop_reason(reply)
         if stop_reason in _UNFINISHED:
             return []
@@ -101,6 +101,14 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
             calls.append(named_call(identifier, read(block, "name"), given, {}, problem))
         return calls
 
+    def elements(self, reply: object) -> Sequence[Any]:
+        """The content blocks of a message."""
+        content = read(reply, "content")
+        blocks = () if isinstance(content, str) else items(content)
+        if blocks is None:
+            raise no_reply("anthropic", "a Message or a dict with `content`", reply)
+        return blocks
+
     def messages(self, results: Iterable[CallResult]) -> list[AnthropicMessage]:
         """One user message of `tool_result` blocks; `is_error` is there only where it is true.
 
@@ -111,23 +119,13 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
         return [{"role": "user", "content": blocks}] if blocks else []
 
 
-def _blocks(reply: object) -> list[Any]:
-    content = read(reply, "content")
-    if isinstance(content, str):
-        return []
-    blocks = items(content)
-    if blocks is None:
-        raise no_reply("anthropic", "a Message or a dict with `content`", reply)
-    return list(blocks)
-
-
 def _stop_reason(reply: object) -> object:
     if isinstance(reply, Mapping):
         return reply.get("stop_reason", _ABSENT)
     return getattr(reply, "stop_reason", _ABSENT)
 
 
-def _cut(following: list[Any], stop_reason: object) -> str:
+def _cut(following: Sequence[Any], stop_reason: object) -> str:
     """Why a block that these blocks follow is not whole; empty when it is."""
     if following:
         # The block before a `fallback` is where another model took over: it may end anywhere.
@@ -175,7 +173,7 @@ def _data_block(block: DataBlock) -> dict[str, Any]:
 
 
 class _Block:
-    """One content block: its start, what came for its fields, and pieces of a server's input."""
+    """One content block: its start, what came for its fields, and a server's input."""
 
     __slots__ = ("call", "deltas", "input", "is_open", "start")
 
@@ -183,7 +181,7 @@ class _Block:
         self.start = start
         self.call = call
         self.deltas = DeltaMerge()
-        self.input: list[str] = []
+        self.input = StreamedArguments()
         self.is_open = True
 
 
@@ -290,7 +288,7 @@ class AnthropicStream(ReplyParser):
         if not text:
             return
         if block is not None and block.call is None and "input" in block.start:
-            block.input.append(text)
+            block.input.add(text)
             return
         call = self._call_to_go_on(None if block is None else block.call)
         if call is None:
@@ -353,21 +351,14 @@ class AnthropicStream(ReplyParser):
             content.append(sent)
         return {"role": "assistant", "content": content}
 
-    def reply_messages(self) -> list[dict[str, Any]]:
-        """The reply, unless it has no content."""
-        reply = self.reply()
-        return [reply] if reply["content"] else []
-
     def _sent(self, block: _Block) -> dict[str, Any]:
         sent = dict(block.start)
         for name, value in block.deltas.value().items():
             known = sent.get(name)
             is_longer = type(known) is type(value) and isinstance(value, str | list)
             sent[name] = known + value if is_longer else value
-        if block.input:
-            arguments = StreamedArguments()
-            arguments.reset("".join(block.input))
-            sent["input"] = arguments.for_reply()
+        if not block.input.is_blank:
+            sent["input"] = block.input.for_reply()
         call = block.call
         if call is not None:
             sent["id"] = call.tool_call_id

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -31,7 +32,7 @@ from ethos_registry.providers._wire_format import (
     sent_parts,
     word,
 )
-from ethos_registry.providers._wire_types import BedrockMessage, BedrockTool
+from ethos_registry.providers._wire_types import BedrockMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 
@@ -47,7 +48,7 @@ _CALL_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 _DIGEST_CHARS = 8
 
 
-class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
+class BedrockConverse(WireFormat[BedrockMessage]):
     """The `converse` operation of Amazon Bedrock.
 
     >>> BedrockConverse().calls({"role": "assistant", "content": [
@@ -69,10 +70,7 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The `toolUse` blocks of a response, or of its message."""
-        message = read(read(reply, "output"), "message") or read(reply, "message") or reply
-        blocks = items(read(message, "content"))
-        if blocks is None:
-            raise no_reply("bedrock", "a response of `converse` or its message", reply)
+        blocks = self.elements(reply)
         stop_reason = word(read(reply, "stopReason"))
         calls: list[ToolCall | MalformedCall] = []
         for block in blocks:
@@ -86,6 +84,14 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
             given = read(use, "input")
             calls.append(named_call(identifier, read(use, "name"), given, {}, problem))
         return calls
+
+    def elements(self, reply: object) -> Sequence[Any]:
+        """The content blocks of a response, or of its message."""
+        message = read(read(reply, "output"), "message") or read(reply, "message") or reply
+        blocks = items(read(message, "content"))
+        if blocks is None:
+            raise no_reply("bedrock", "a response of `converse` or its message", reply)
+        return blocks
 
     def messages(self, results: Iterable[CallResult]) -> list[BedrockMessage]:
         """One user message of `toolResult` blocks; images and PDFs are blocks beside the text.
@@ -153,15 +159,14 @@ _ERROR_SUFFIX = "Exception"
 
 
 class _Block:
-    __slots__ = ("call", "is_open", "is_servers", "pieces", "redacted")
+    __slots__ = ("call", "deltas", "is_open", "is_servers")
 
     def __init__(self, call: StreamedCall | None, *, is_servers: bool) -> None:
         self.call = call
         self.is_servers = is_servers
         """Whether the server runs the tool."""
         self.is_open = True
-        self.pieces: dict[str, list[str]] = {}
-        self.redacted: Any = None
+        self.deltas = DeltaMerge()
 
 
 class BedrockStream(ReplyParser):
@@ -235,14 +240,7 @@ class BedrockStream(ReplyParser):
             return
         if block is None:  # a block of text has no start
             block = self._start(index, None)
-        reasoning = read_field(delta, "reasoningContent")
-        if reasoning is None:
-            _append(block, "text", text_of(delta, "text"))
-            return
-        _append(block, "reasoning", text_of(reasoning, "text"))
-        _append(block, "signature", text_of(reasoning, "signature"))
-        if read_field(reasoning, "redactedContent") is not None:
-            block.redacted = read_field(reasoning, "redactedContent")
+        block.deltas.add(fields_of(delta))
 
     def _stop_block(self, index: Any) -> None:
         block = self._blocks.get(index)
@@ -258,16 +256,6 @@ class BedrockStream(ReplyParser):
         content = [sent for block in self._in_order if (sent := _sent(block))]
         return {"role": "assistant", "content": content}
 
-    def reply_messages(self) -> list[dict[str, Any]]:
-        """The reply, unless it has no content."""
-        reply = self.reply()
-        return [reply] if reply["content"] else []
-
-
-def _append(block: _Block, name: str, text: str) -> None:
-    if text:
-        block.pieces.setdefault(name, []).append(text)
-
 
 def _sent(block: _Block) -> dict[str, Any] | None:
     call = block.call
@@ -279,11 +267,13 @@ def _sent(block: _Block) -> dict[str, Any] | None:
                 "input": call.arguments.for_reply(),
             }
         }
-    texts = {name: "".join(pieces) for name, pieces in block.pieces.items()}
-    if block.redacted is not None:
-        return {"reasoningContent": {"redactedContent": block.redacted}}
-    if "signature" in texts:
-        text = {"text": texts.get("reasoning", ""), "signature": texts["signature"]}
-        return {"reasoningContent": {"reasoningText": text}}
-    text_block = texts.get("text", "")
-    return {"text": text_block} if text_block.strip() else None
+    fields = block.deltas.value()
+    reasoning = fields.get("reasoningContent")
+    redacted = read_field(reasoning, "redactedContent")
+    if redacted is not None:
+        return {"reasoningContent": {"redactedContent": redacted}}
+    signature, text = text_of(reasoning, "signature"), text_of(fields, "text")
+    if signature:
+        signed = {"text": text_of(reasoning, "text"), "signature": signature}
+        return {"reasoningContent": {"reasoningText": signed}}
+    return {"text": text} if text.strip() else None

@@ -35,6 +35,8 @@ class _Format(NamedTuple):
     """The class of the request side."""
     stream: str
     """The class that reads streams."""
+    dialect: str = ""
+    """The rules for schemas, where they are not the format's own."""
 
     def load(self, name: str) -> Any:
         """One of the classes. A batch of plain calls needs none, so none is imported before."""
@@ -57,7 +59,7 @@ V = TypeVar("V")
 class _Loaded(Mapping[str, V]):
     """What belongs to each name, loaded when it is first asked for."""
 
-    def __init__(self, load: Callable[[Any], V], names: Mapping[str, Any]) -> None:
+    def __init__(self, load: Callable[[_Format], V], names: Mapping[str, _Format]) -> None:
         self._load = cache(load)
         self._names = names
 
@@ -74,40 +76,28 @@ class _Loaded(Mapping[str, V]):
         return name in self._names
 
 
-def _wire_format(known: tuple[_Format, str | None]) -> WireFormat[Any, Any]:
-    form, dialect = known
-    make = form.load(form.wire)
-    found: WireFormat[Any, Any] = make() if dialect is None else make(DIALECTS[dialect])
-    return found
-
-
-def _parser(known: tuple[_Format, str | None]) -> type[ReplyParser]:
-    form, _dialect = known
-    found: type[ReplyParser] = form.load(form.stream)
-    return found
-
-
-_KNOWN: Mapping[str, tuple[_Format, str | None]] = {
-    "anthropic": (_ANTHROPIC, None),
-    "openai": (_CHAT, None),
-    "openai_chat": (_CHAT, None),
-    "openai_responses": (_RESPONSES, None),
-    "gemini": (_GEMINI, None),
-    "ollama": (_OLLAMA, None),
-    "bedrock": (_BEDROCK, None),
-    "cohere": (_COHERE, None),
-    "openrouter": (_CHAT, None),
-    "vllm": (_CHAT, "vllm"),
-    "mistral": (_MISTRAL, None),
-    "groq": (_CHAT, None),
-    "moonshot": (_CHAT, "moonshot"),
-    "llama_cpp": (_CHAT, "llama_cpp"),
-    "gemini_parameters": (_GEMINI, "gemini_parameters"),
-    "ollama_http": (_OLLAMA, "ollama_http"),
+_KNOWN: Mapping[str, _Format] = {
+    "anthropic": _ANTHROPIC,
+    "openai": _CHAT,
+    "openai_chat": _CHAT,
+    "openai_responses": _RESPONSES,
+    "gemini": _GEMINI,
+    "ollama": _OLLAMA,
+    "bedrock": _BEDROCK,
+    "cohere": _COHERE,
+    "openrouter": _CHAT,
+    "vllm": _CHAT._replace(dialect="vllm"),
+    "mistral": _MISTRAL,
+    "groq": _CHAT,
+    "moonshot": _CHAT._replace(dialect="moonshot"),
+    "llama_cpp": _CHAT._replace(dialect="llama_cpp"),
+    "gemini_parameters": _GEMINI._replace(dialect="gemini_parameters"),
+    "ollama_http": _OLLAMA._replace(dialect="ollama_http"),
 }
-"""The format of each name, and its dialect where that is another than the format's own."""
 
-PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _Loaded(_wire_format, _KNOWN)
+PROVIDERS: Mapping[str, WireFormat[Any]] = _Loaded(
+    lambda form: form.load(form.wire)(DIALECTS.get(form.dialect)), _KNOWN
+)
 """Every name that `provider()` knows."""
 
 
@@ -138,9 +128,9 @@ def provider(name: Literal["bedrock"], dialect: str | None = None) -> BedrockCon
 @overload
 def provider(name: Literal["cohere"], dialect: str | None = None) -> CohereChat: ...
 @overload
-def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]: ...
+def provider(name: str, dialect: str | None = None) -> WireFormat[Any]: ...
 @_checks.checked_signature
-def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
+def provider(name: str, dialect: str | None = None) -> WireFormat[Any]:
     """The provider of that name; `ConfigError` lists the known names.
 
     `"anthropic"` is Messages, `"openai"` Chat Completions (also of `"openrouter"`, `"vllm"`,
@@ -159,7 +149,7 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
 # Parsers of streams by the name of the provider.
 
 STREAMS: Mapping[str, type[ReplyParser]] = _Loaded(
-    _parser, {**_KNOWN, "responses": (_RESPONSES, None)}
+    lambda form: form.load(form.stream), {**_KNOWN, "responses": _RESPONSES}
 )
 """Every name that `dispatch(provider=...)` knows."""
 

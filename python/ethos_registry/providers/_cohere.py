@@ -28,7 +28,7 @@ from ethos_registry.providers._wire_format import (
     sent_parts,
     word,
 )
-from ethos_registry.providers._wire_types import CohereMessage, CohereTool
+from ethos_registry.providers._wire_types import CohereMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 
@@ -36,7 +36,7 @@ _STOP_SEQUENCE = "STOP_SEQUENCE"
 """Ends a reply whose last call is whole."""
 
 
-class CohereChat(WireFormat[CohereTool, CohereMessage]):
+class CohereChat(WireFormat[CohereMessage]):
     """`/v2/chat`.
 
     >>> CohereChat().calls({"finish_reason": "TOOL_CALL", "message": {"tool_calls": [
@@ -49,15 +49,7 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
 
     def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters}}`."""
-        sent = self.sent(tool)
-        return {
-            "type": "function",
-            "function": {
-                "name": sent.name,
-                "description": sent.description,
-                "parameters": sent.parameters,
-            },
-        }
+        return {"type": "function", "function": self.sent(tool).function()}
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The calls of a response or of a message; arguments stay JSON text."""
@@ -184,11 +176,6 @@ class CohereStream(ReplyParser):
         function = {"name": sendable_name(call.name), "arguments": call.arguments.text_for_reply()}
         function |= others.pop("function", {})
         return {"id": call.tool_call_id, "type": "function", "function": function, **others}
-
-    def reply_messages(self) -> list[dict[str, Any]]:
-        """The reply, unless it has neither content nor calls."""
-        reply = self.reply()
-        return [reply] if len(reply) > 1 else []
 
 
 def _one(value: Any) -> Any:

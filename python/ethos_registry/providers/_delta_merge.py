@@ -51,10 +51,10 @@ class DeltaMerge:
 
     def value(self) -> dict[str, Any]:
         """The object so far, as plain values."""
-        return {name: _plain(value) for name, value in self._fields.items()}
+        return {name: joined(value) for name, value in self._fields.items()}
 
 
-class _Text:
+class Text:
     """A string in pieces."""
 
     __slots__ = ("pieces",)
@@ -107,8 +107,8 @@ class _Items:
         last = self.items[-1] if self.items and is_first else None
         if kind not in _CONTINUED or type(last) is not dict or "index" in last:
             return None
-        is_signed = isinstance(signature := last.get("signature"), _Text) and signature.text()
-        return last if _plain(last.get("type")) == kind and not is_signed else None
+        is_signed = isinstance(signature := last.get("signature"), Text) and signature.text()
+        return last if joined(last.get("type")) == kind and not is_signed else None
 
 
 def _has_content(fields: Mapping[str, Any]) -> bool:
@@ -132,17 +132,17 @@ def _merged(known: Any, value: Any, name: str) -> Any:
         if isinstance(known, _Items):
             known.add([{"type": "text", "text": value}])
             return known
-        if not isinstance(known, _Text):
-            return _Text(value)
+        if not isinstance(known, Text):
+            return Text(value)
         if name in _REPLACED or ("signature" in name and value == known.text()):
-            return _Text(value) if value else known
+            return Text(value) if value else known
         known.pieces.append(value)
         return known
     if value is None or isinstance(value, bool | int | float | bytes):
         return known if value is None else value
     if isinstance(value, list | tuple):
         if not isinstance(known, _Items):
-            text = known.text() if isinstance(known, _Text) else ""
+            text = known.text() if isinstance(known, Text) else ""
             known = _Items()
             if text:
                 known.add([{"type": "text", "text": text}])
@@ -158,11 +158,14 @@ def _merged(known: Any, value: Any, name: str) -> Any:
     return known
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, _Text):
+def joined(value: Any) -> Any:
+    """A value with its pieces put together."""
+    if isinstance(value, Text):
         return value.text()
     if isinstance(value, _Items):
-        return [_plain(item) for item in value.items]
+        value = value.items
+    if isinstance(value, list):
+        return [joined(item) for item in value]
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: joined(item) for name, item in value.items()}
     return value

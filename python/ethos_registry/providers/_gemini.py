@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ethos_registry.providers._delta_merge import fields_of
+from ethos_registry.providers._delta_merge import Text, fields_of, joined
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -39,7 +39,7 @@ _WHOLE = ("FINISH_REASON_UNSPECIFIED", None)
 _GENERATED_ID = re.compile(r"call_[0-9]+")
 
 
-class Gemini(WireFormat[Any, GeminiMessage]):
+class Gemini(WireFormat[GeminiMessage]):
     """`generateContent`, of the Gemini API and of Vertex AI.
 
     Keys are in the SDK's spelling (`function_declarations`), which the REST API takes too.
@@ -87,6 +87,10 @@ class Gemini(WireFormat[Any, GeminiMessage]):
         if calls and finish_reason not in _WHOLE and not ended_well(finish_reason):
             cut_last(calls, f"finishReason {finish_reason}")
         return calls
+
+    def elements(self, reply: object) -> Sequence[Any]:
+        """The parts of a response, a candidate or a content; of several the first."""
+        return _parts(reply)[0]
 
     def messages(self, results: Iterable[CallResult]) -> list[GeminiMessage]:
         """One user message of `function_response` parts, under `output` or `error`.
@@ -149,22 +153,8 @@ def _response(result: CallResult) -> dict[str, Any]:
 _STEP = re.compile(
     r"""\.(?P<name>[^.\[\]]+)|\[(?P<index>[0-9]{1,9})\]|\[(?P<quote>['"])(?P<quoted>.*?)(?P=quote)\]"""
 )
-_VALUES = (
-    ("stringValue", "string_value"),
-    ("numberValue", "number_value"),
-    ("boolValue", "bool_value"),
-    ("nullValue", "null_value"),
-)
+_VALUES = ("string_value", "stringValue", "number_value", "numberValue", "bool_value", "boolValue")
 _MAX_EXACT_FLOAT = 2**53
-
-
-class _Text:
-    """A string in pieces."""
-
-    __slots__ = ("pieces",)
-
-    def __init__(self, text: str) -> None:
-        self.pieces = [text]
 
 
 class PathArguments:
@@ -183,7 +173,7 @@ class PathArguments:
     def __init__(self) -> None:
         self._root: dict[str, Any] = {}
         self._open_path: str | None = None
-        self._open_text: _Text | None = None
+        self._open_text: Text | None = None
         self.problem: str | None = None
         """What is wrong with a path, if anything."""
 
@@ -194,16 +184,16 @@ class PathArguments:
 
     def add(self, part: Any) -> None:
         """Put one value in its place, or append to a string that goes on."""
-        path = _either_field(part, "jsonPath", "json_path")
+        path = read(part, "json_path", "jsonPath")
         if not isinstance(path, str):
             self.problem = "a part of the arguments has no path"
             return
-        goes_on = bool(_either_field(part, "willContinue", "will_continue"))
+        goes_on = bool(read(part, "will_continue", "willContinue"))
         value = _value_of(part)
         if self._open_text is not None and path == self._open_path and isinstance(value, str):
             self._open_text.pieces.append(value)
         else:
-            text = _Text(value) if isinstance(value, str) else None
+            text = Text(value) if isinstance(value, str) else None
             self._put(path, value if text is None else text)
             self._open_text = text
         self._open_path = path if goes_on else None
@@ -234,22 +224,14 @@ class PathArguments:
 
     def value(self) -> dict[str, Any]:
         """The object so far."""
-        whole = _joined(self._root)
-        return whole if isinstance(whole, dict) else {}
-
-
-def _either_field(value: Any, camel: str, snake: str) -> Any:
-    found = read_field(value, camel)
-    return read_field(value, snake) if found is None else found
+        whole: dict[str, Any] = joined(self._root)
+        return whole
 
 
 def _value_of(part: Any) -> Any:
-    for camel, snake in _VALUES[:3]:
-        value = _either_field(part, camel, snake)
-        if value is not None:
-            is_whole = type(value) is float and value.is_integer()
-            return int(value) if is_whole and abs(value) < _MAX_EXACT_FLOAT else value
-    return None
+    value = read(part, *_VALUES)
+    is_whole = type(value) is float and value.is_integer()
+    return int(value) if is_whole and abs(value) < _MAX_EXACT_FLOAT else value
 
 
 def _steps(path: str) -> list[str | int] | None:
@@ -265,16 +247,6 @@ def _steps(path: str) -> list[str | int] | None:
         steps.append(name if index is None else int(index))
         at = match.end()
     return steps if steps and isinstance(steps[0], str) else None
-
-
-def _joined(value: Any) -> Any:
-    if isinstance(value, _Text):
-        return "".join(value.pieces)
-    if isinstance(value, dict):
-        return {key: _joined(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_joined(item) for item in value]
-    return value
 
 
 # Gemini: parts of the first candidate.
@@ -305,9 +277,9 @@ class GeminiStream(ReplyParser):
         self._partial = PathArguments()
 
     def _is_known(self, event: Any) -> bool:
-        names = (("candidates",) * 2, ("promptFeedback", "prompt_feedback"), ("error",) * 2)
-        usage = ("usageMetadata", "usage_metadata")
-        return any(_either(event, *name) is not None for name in (*names, usage))
+        usage = ("usage_metadata", "usageMetadata")
+        feedback = ("prompt_feedback", "promptFeedback")
+        return read(event, "candidates", "error", *feedback, *usage) is not None
 
     def _read(self, event: Any) -> None:
         error = read_field(event, "error") if isinstance(event, dict) else None
@@ -315,16 +287,16 @@ class GeminiStream(ReplyParser):
             self._break(text_of(error, "message") or "an error event")
             return
         candidates = listed(read_field(event, "candidates"))
-        feedback = _either(event, "promptFeedback", "prompt_feedback")
+        feedback = read(event, "prompt_feedback", "promptFeedback")
         if not candidates:
-            blocked = feedback and _either(feedback, "blockReason", "block_reason")
+            blocked = feedback and read(feedback, "block_reason", "blockReason")
             if blocked:
                 self._break(f"the prompt was blocked ({_name(blocked)})")
             return
         candidate = next(
             (each for each in candidates if read_field(each, "index") in (0, None)), None
         )
-        given = _either(candidate, "finishReason", "finish_reason")
+        given = read(candidate, "finish_reason", "finishReason")
         reason = None if given is None else _name(given)
         if reason in _NO_REASON:
             reason = None
@@ -339,15 +311,15 @@ class GeminiStream(ReplyParser):
                 self._stop("", ())
 
     def _part(self, part: Any, *, is_cut: bool) -> None:
-        function_call = _either(part, "functionCall", "function_call")
+        function_call = read(part, "function_call", "functionCall")
         if function_call is None:
             self._other_part(part)
             return
         if self.end is not None:
             return
         name = text_of(function_call, "name")
-        goes_on = bool(_either(function_call, "willContinue", "will_continue"))
-        pieces = listed(_either(function_call, "partialArgs", "partial_args"))
+        goes_on = bool(read(function_call, "will_continue", "willContinue"))
+        pieces = listed(read(function_call, "partial_args", "partialArgs"))
         given_id = read_field(function_call, "id")
         call = self._open_call
         is_same = call is not None and (not given_id or call.given_id in (None, given_id))
@@ -405,7 +377,7 @@ class GeminiStream(ReplyParser):
             if dumped:
                 self._parts.append((dumped, None, []))
             return
-        signature = _either(part, "thoughtSignature", "thought_signature")
+        signature = read(part, "thought_signature", "thoughtSignature")
         is_thought = bool(read_field(part, "thought"))
         others = {
             name: value
@@ -453,11 +425,6 @@ class GeminiStream(ReplyParser):
             parts.append(sent)
         return {"role": "model", "parts": parts}
 
-    def reply_messages(self) -> list[dict[str, Any]]:
-        """The reply, unless it has no parts."""
-        reply = self.reply()
-        return [reply] if reply["parts"] else []
-
     def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
         """The same under the names and ids that the reply has."""
         return [
@@ -470,14 +437,6 @@ class GeminiStream(ReplyParser):
             }
             for message in messages
         ]
-
-
-def _either(value: Any, camel: str, snake: str) -> Any:
-    """A field by its name on the wire or in the SDK."""
-    if isinstance(value, dict):
-        found = value.get(camel)
-        return value.get(snake) if found is None else found
-    return getattr(value, snake, None)
 
 
 def _sent_name(call: StreamedCall) -> str:

@@ -31,13 +31,13 @@ from ethos_registry.providers._wire_format import (
     sent_parts,
     word,
 )
-from ethos_registry.providers._wire_types import OllamaMessage, OllamaTool
+from ethos_registry.providers._wire_types import OllamaMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
 
 
-class Ollama(WireFormat[OllamaTool, OllamaMessage]):
+class Ollama(WireFormat[OllamaMessage]):
     """`/api/chat`.
 
     >>> Ollama().calls({"message": {"role": "assistant", "tool_calls": [
@@ -54,13 +54,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
         Of a property Ollama's SDK and server keep `type`, `items`, `description` and `enum` alone.
         Everything else in the schema moves into the descriptions, so that the model reads it.
         """
-        sent = self.sent(tool)
-        function = {
-            "name": sent.name,
-            "description": sent.description,
-            "parameters": sent.parameters,
-        }
-        return {"type": "function", "function": function}
+        return {"type": "function", "function": self.sent(tool).function()}
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The calls of a response or of a message; most servers give no ids."""
@@ -186,11 +180,6 @@ class OllamaStream(ReplyParser):
         function = {"name": sendable_name(call.name), "arguments": call.arguments.for_reply()}
         sent = {} if call.given_id is None else {"id": call.tool_call_id}
         return sent | {"function": function | others.pop("function", {})} | others
-
-    def reply_messages(self) -> list[dict[str, Any]]:
-        """The reply, unless it is empty."""
-        reply = self.reply()
-        return [reply] if len(reply) > 2 or reply["content"] else []
 
     def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
         """The same under the names that the reply has: the format knows calls by nothing else."""

@@ -33,7 +33,7 @@ from ethos_registry.providers._wire_format import (
     sent_call_id,
     sent_parts,
 )
-from ethos_registry.providers._wire_types import OpenAIChatMessage, OpenAIChatTool
+from ethos_registry.providers._wire_types import OpenAIChatMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
@@ -41,7 +41,7 @@ from ethos_registry.types._errors import ConfigError
 _SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 
-class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
+class OpenAIChat(WireFormat[OpenAIChatMessage]):
     """The Chat Completions API, and the many servers that speak it.
 
     >>> OpenAIChat().calls(
@@ -60,11 +60,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
         The format has no cache marker: the provider caches the longest prefix by itself.
         """
         sent = self.sent(tool)
-        function: dict[str, Any] = {
-            "name": sent.name,
-            "description": sent.description,
-            "parameters": sent.parameters,
-        }
+        function = sent.function()
         if sent.is_strict:
             function["strict"] = True
         return {"type": "function", "function": function}

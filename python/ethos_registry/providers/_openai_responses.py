@@ -31,7 +31,7 @@ from ethos_registry.providers._wire_format import (
     sent_parts,
     word,
 )
-from ethos_registry.providers._wire_types import OpenAIResponsesItem, OpenAIResponsesTool
+from ethos_registry.providers._wire_types import OpenAIResponsesItem
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
@@ -39,7 +39,7 @@ from ethos_registry.types._content import MAX_CONTENT_BYTES
 _CUT = "incomplete"
 
 
-class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
+class OpenAIResponses(WireFormat[OpenAIResponsesItem]):
     """The Responses API.
 
     >>> OpenAIResponses().calls({"status": "completed", "output": [
@@ -56,13 +56,7 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
         `strict` is always there, because the API takes its absence for `true`.
         """
         sent = self.sent(tool)
-        return {
-            "type": "function",
-            "name": sent.name,
-            "description": sent.description,
-            "parameters": sent.parameters,
-            "strict": sent.is_strict,
-        }
+        return {"type": "function", **sent.function(), "strict": sent.is_strict}
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The `function_call` items of a response, or of its `output`; arguments stay JSON text.
@@ -70,12 +64,7 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
         An item whose status is `incomplete` is cut off, and so is the last one of a response that
         is; it must not run.
         """
-        output = items(reply)
-        if output is None:
-            output = items(read(reply, "output"))
-        if output is None:
-            expected = "a Response, or a dict or list with its output items"
-            raise no_reply("openai_responses", expected, reply)
+        output = self.elements(reply)
         is_cut = items(reply) is None and word(read(reply, "status")) in (_CUT, "failed")
         entries = [item for item in output if word(read(item, "type")) == "function_call"]
         return [
@@ -86,6 +75,16 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
             )
             for position, item in enumerate(entries)
         ]
+
+    def elements(self, reply: object) -> Sequence[Any]:
+        """The output items of a response, or its `output` itself."""
+        output = items(reply)
+        if output is None:
+            output = items(read(reply, "output"))
+        if output is None:
+            expected = "a Response, or a dict or list with its output items"
+            raise no_reply("openai_responses", expected, reply)
+        return output
 
     def messages(self, results: Iterable[CallResult]) -> list[OpenAIResponsesItem]:
         """One `{type: "function_call_output", call_id, output}` a result, for `input`.

@@ -208,8 +208,9 @@ def _calls_of_reply(reply: object, on_unknown: OnUnknown) -> list[Any] | None:
         return None
     from ethos_registry.providers._by_name import provider
 
-    calls = provider(family).calls(reply)
-    elements = _elements(family, reply)
+    wire_format = provider(family)
+    calls = wire_format.calls(reply)
+    elements = wire_format.elements(reply)
     if not elements:
         return calls
     answers = iter(calls)
@@ -273,19 +274,3 @@ def _holds_bedrock(message: object, content: Sequence[Any]) -> bool:
     return bool(content) and all(
         read(block, "type") is None and isinstance(block, Mapping) for block in content
     )
-
-
-def _elements(family: str, reply: object) -> Sequence[Any] | None:
-    """The elements of a reply that holds its calls among others; `None` if they have a list."""
-    if family == "anthropic":
-        return items(read(reply, "content"))
-    if family == "openai_responses":
-        return items(read(reply, "output"))
-    if family == "bedrock":
-        message = read(read(reply, "output"), "message") or read(reply, "message") or reply
-        return items(read(message, "content"))
-    if family == "gemini":
-        candidates = items(read(reply, "candidates"))
-        first = reply if candidates is None else (candidates[0] if candidates else None)
-        return items(read(read(first, "content") or first, "parts"))
-    return None

@@ -373,8 +373,9 @@ class ReplyParser:
         raise NotImplementedError
 
     def reply_messages(self) -> list[dict[str, Any]]:
-        """The messages of the history that hold the reply; none if there is nothing to send."""
-        raise NotImplementedError
+        """The messages of the history that hold the reply; none if it has nothing but its role."""
+        reply = self.reply()
+        return [reply] if any(reply[name] for name in reply if name != "role") else []
 
     def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
         """The messages that answer the calls, as this reply needs them."""

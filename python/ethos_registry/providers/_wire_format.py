@@ -1,4 +1,4 @@
-"""What the providers share: a list of definitions out of single ones."""
+"""What the providers share: the tools of a request, calls of a reply, text of a result."""
 
 from __future__ import annotations
 
@@ -6,23 +6,13 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import (
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    cast,
-    get_args,
-)
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from ethos_registry import _core
 from ethos_registry.schema._compilation import NoSchemaError, NoteKind
 from ethos_registry.schema._compiler import Compiled, compile_schema
+from ethos_registry.schema._conjunction import paragraphs
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._strict import BudgetUse, StrictForm, strict_form
 from ethos_registry.types import _checks
@@ -60,12 +50,8 @@ class ProviderDefinition:
 
     definition: Mapping[str, Any]
     """`{name, description, parameters}`; never changed here."""
-    segment: Segment = "built-in"
     strict: bool = False
     """The provider is asked to hold the model to the schema, where it takes the schema for that."""
-
-    def __post_init__(self) -> None:
-        _checks.one_of(self.segment, _SEGMENTS, "segment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +73,6 @@ class SchemaNote:
         return f"{place}{self.message}"
 
 
-def ordered(
-    tools: Iterable[ProviderDefinition], order: DefinitionOrder
-) -> list[ProviderDefinition]:
-    """The tools in the order of a request; see `arranged`."""
-    return arranged(tools, order, lambda tool: (tool.segment, str(tool.definition["name"])))
-
-
 def arranged(
     items: Iterable[T], order: DefinitionOrder, place: Callable[[T], tuple[Segment, str]]
 ) -> list[T]:
@@ -105,15 +84,10 @@ def arranged(
     _checks.one_of(order, get_args(DefinitionOrder), "order")
     if order == "registration":
         return list(items)
+    by_name = sorted(items, key=lambda item: place(item)[1])
     if order == "name":
-        return sorted(items, key=lambda item: place(item)[1])
-    segments = {segment: index for index, segment in enumerate(_SEGMENTS)}
-
-    def segment_and_name(item: T) -> tuple[int, str]:
-        segment, name = place(item)
-        return segments[segment], name
-
-    return sorted(items, key=segment_and_name)
+        return by_name
+    return sorted(by_name, key=lambda item: _SEGMENTS.index(place(item)[0]))
 
 
 def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> frozenset[int]:
@@ -330,37 +304,6 @@ def ended_well(reason: object) -> bool:
     return isinstance(reason, str) and reason.lower() in _ENDED_WELL
 
 
-# What every provider can do: show tools, read calls out of a reply, answer them.
-
-
-class Provider(Protocol):
-    """One wire format. Stateless; needs no SDK, and takes SDK objects and plain dicts alike."""
-
-    @property
-    def name(self) -> str:
-        """The name that `provider()` knows it by."""
-
-    @property
-    def has_markers(self) -> bool:
-        """Whether a definition can carry a cache marker."""
-
-    @property
-    def frame(self) -> str | None:
-        """The key of the one object that holds all definitions, if the format has that."""
-
-    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
-        """One tool as the model is shown it, without a marker; plain dicts and lists."""
-
-    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
-        """The calls of one whole reply, in its order; `ConfigError` for another value.
-
-        Ids are the provider's, duplicates included; a call without one gets `call_{position}`.
-        """
-
-    def messages(self, results: Iterable[CallResult]) -> Sequence[Any]:
-        """The messages that answer the calls, in order; none for no results."""
-
-
 # The tools of a request: in order, marked, as read-only values and as bytes.
 
 MARKER = ReadOnlyDict(type="ephemeral")
@@ -369,7 +312,7 @@ MARKER = ReadOnlyDict(type="ephemeral")
 _MARKER_TEXT = b',"cache_control":{"type":"ephemeral"}}'
 
 
-def render_tool(provider: Provider, tool: ProviderDefinition) -> bytes:
+def render_tool(provider: WireFormat[Any], tool: ProviderDefinition) -> bytes:
     """One tool without a marker, as compact JSON; empty if the provider takes no form of it."""
     try:
         return _core.json_bytes(provider.definition(tool))
@@ -383,7 +326,7 @@ def marked_text(text: bytes) -> bytes:
 
 
 def request_values(
-    provider: Provider, values: Iterable[Any], positions: Collection[int]
+    provider: WireFormat[Any], values: Iterable[Any], positions: Collection[int]
 ) -> list[Any]:
     """The `tools` of a request out of the values of each, the ones at `positions` marked."""
     items = list(values)
@@ -395,7 +338,9 @@ def request_values(
     return [ReadOnlyDict({provider.frame: ReadOnlyList(items)})]
 
 
-def request_text(provider: Provider, texts: Iterable[bytes], positions: Collection[int]) -> bytes:
+def request_text(
+    provider: WireFormat[Any], texts: Iterable[bytes], positions: Collection[int]
+) -> bytes:
     """The bytes of a request's `tools` out of those of each, the ones at `positions` marked."""
     items = list(texts)
     if provider.has_markers:
@@ -407,7 +352,6 @@ def request_text(provider: Provider, texts: Iterable[bytes], positions: Collecti
     return b"".join((b'[{"', provider.frame.encode(), b'":', text, b"}]"))
 
 
-DefinitionT = TypeVar("DefinitionT")
 MessageT = TypeVar("MessageT")
 
 
@@ -419,14 +363,24 @@ class SentTool(NamedTuple):
     parameters: Mapping[str, Any]
     is_strict: bool
 
+    def function(self) -> dict[str, Any]:
+        """`{name, description, parameters}`, as several formats have it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+        }
 
-class WireFormat(Generic[DefinitionT, MessageT]):
-    """One wire format; the types are those of an item of `tools` and of a message."""
+
+class WireFormat(Generic[MessageT]):
+    """One wire format. Stateless; needs no SDK, and takes SDK objects and plain dicts alike."""
 
     name: ClassVar[str]
+    """The name that `provider()` knows it by."""
     has_markers: ClassVar[bool] = False
+    """Whether a definition can carry a cache marker."""
     frame: ClassVar[str | None] = None
-
+    """The key of the one object that holds all definitions, if the format has that."""
     default_dialect: ClassVar[Dialect]
 
     def __init__(self, dialect: Dialect | None = None) -> None:
@@ -441,12 +395,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
 
     def compiled(self, tool: ProviderDefinition) -> Compiled:
         """The schema in the provider's dialect; `NoSchemaError` if it has no form there."""
-        try:
-            return compile_schema(tool.definition["parameters"], self.dialect)
-        except NoSchemaError as problem:
-            raise NoSchemaError(
-                f"tool `{tool.definition['name']}` cannot be sent to {self.dialect.name}: {problem}"
-            ) from None
+        return compile_schema(tool.definition["parameters"], self.dialect)
 
     def strict(self, tool: ProviderDefinition) -> StrictForm:
         """The strict form; `NoSchemaError` with the reason if there is none."""
@@ -463,12 +412,8 @@ class WireFormat(Generic[DefinitionT, MessageT]):
         if tool.strict and rules is not None:
             with contextlib.suppress(NoSchemaError):
                 parameters, is_strict = strict_form(compiled.schema, rules).schema, True
-        definition = tool.definition
-        description = definition["description"]
-        if compiled.tool_note:
-            note = compiled.tool_note
-            description = f"{description}\n\n{note}" if description else note
-        return SentTool(definition["name"], description, parameters, is_strict)
+        description = paragraphs(tool.definition["description"], compiled.tool_note)
+        return SentTool(tool.definition["name"], description, parameters, is_strict)
 
     def schema_notes(self, tools: Iterable[ProviderDefinition]) -> list[SchemaNote]:
         """What is sent of the tools in other words than their authors', in their order."""
@@ -477,7 +422,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
         for tool in tools:
             name = tool.definition["name"]
             try:
-                compiled = compile_schema(tool.definition["parameters"], self.dialect)
+                compiled = self.compiled(tool)
             except NoSchemaError as problem:
                 message = f"left out: {problem}"
                 notes.append(SchemaNote(name, self.dialect.name, "left_out", "", message))
@@ -496,55 +441,20 @@ class WireFormat(Generic[DefinitionT, MessageT]):
         return notes
 
     def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
-        """One tool as the model is shown it, without a marker; plain values."""
+        """One tool as the model is shown it, without a marker; plain dicts and lists."""
         raise NotImplementedError
 
     def calls(self, reply: object) -> list[Any]:
-        """The calls of one whole reply."""
+        """The calls of one whole reply, in its order; `ConfigError` for another value.
+
+        Ids are the provider's, duplicates included; a call without one gets `call_{position}`.
+        """
         raise NotImplementedError
+
+    def elements(self, reply: object) -> Sequence[Any]:
+        """What a reply holds its calls among; nothing if they have a list of their own."""
+        return ()
 
     def messages(self, results: Iterable[Any]) -> list[MessageT]:
-        """The messages that answer the calls."""
+        """The messages that answer the calls, in order; none for no results."""
         raise NotImplementedError
-
-    def definitions(
-        self,
-        tools: Iterable[ProviderDefinition],
-        *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
-    ) -> list[DefinitionT]:
-        """The `tools` of a request: fresh dicts over the schemas that were given.
-
-        A tool whose schema has no form for the provider is left out, since it would make the whole
-        request fail, and strict tools are sent as such while the provider's budget lasts:
-        `schema_notes` lists both.
-
-        `breakpoints` (0, 1 or 2) counts cache markers where the format has them.
-        """
-        shown = self._fitting(ordered(tools, order))
-        marked = breakpoint_positions([tool.segment for tool in shown], breakpoints)
-        definitions: list[Any] = [self.definition(tool) for tool in shown]
-        if self.has_markers:
-            for position in marked:
-                definitions[position]["cache_control"] = dict(MARKER)
-        if self.frame is not None and definitions:
-            return cast("list[DefinitionT]", [{self.frame: definitions}])
-        return definitions
-
-    def _fitting(self, tools: list[ProviderDefinition]) -> list[ProviderDefinition]:
-        """The tools that have a form, strict ones within the budget."""
-        use = BudgetUse(self.dialect.budget)
-        fitting = []
-        for tool in tools:
-            with contextlib.suppress(NoSchemaError):
-                self.compiled(tool)
-                fitting.append(replace(tool, strict=tool.strict and self._fits(tool, use)))
-        return fitting
-
-    def _fits(self, tool: ProviderDefinition, use: BudgetUse) -> bool:
-        try:
-            form = self.strict(tool)
-        except NoSchemaError:
-            return False
-        return use.refusal(form.optional, form.unions) is None

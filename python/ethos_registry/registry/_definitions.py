@@ -114,7 +114,7 @@ class SentTools:
 
     __slots__ = ("_is_strict", "_use", "wire_format")
 
-    def __init__(self, wire_format: WireFormat[Any, Any]) -> None:
+    def __init__(self, wire_format: WireFormat[Any]) -> None:
         self.wire_format = wire_format
         self._use = BudgetUse(wire_format.dialect.budget)
         self._is_strict: dict[str, bool] = {}
@@ -154,7 +154,7 @@ class SentTools:
         is_strict = entry.strict and self._strict(entry)
 
         def render(fresh: dict[str, Any]) -> bytes:
-            return render_tool(wire_format, ProviderDefinition(fresh, entry.segment, is_strict))
+            return render_tool(wire_format, ProviderDefinition(fresh, is_strict))
 
         return f"{wire_format.key}/strict" if is_strict else wire_format.key, render
 
@@ -169,10 +169,10 @@ class SentTools:
         return known
 
 
-def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
+def _counts(wire_format: WireFormat[Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
     """What the strict form of a tool needs of a request's budget; empty if it has none."""
     try:
-        form = wire_format.strict(ProviderDefinition(fresh, entry.segment, True))
+        form = wire_format.strict(ProviderDefinition(fresh, strict=True))
     except NoSchemaError:
         return b""
     return b"[%d,%d]" % (form.optional, form.unions)
@@ -184,7 +184,7 @@ def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, An
 class ListedLayout:
     """A request lists every tool."""
 
-    def wire_format(self, provider: str) -> WireFormat[Any, Any]:
+    def wire_format(self, provider: str) -> WireFormat[Any]:
         """The wire format of a provider; `ConfigError` for a name that is not one."""
         return provider_named(provider)
 
@@ -277,10 +277,7 @@ class ViewDefinitions:
     def schema_notes(self, provider: str | None, order: DefinitionOrder) -> list[SchemaNote]:
         """What providers are sent of the tools in other words than their authors'."""
         entries = in_order(without(self.admission.visible(), self.missing()), order)
-        tools = [
-            ProviderDefinition(entry.definition.fresh(), entry.segment, entry.strict)
-            for entry in entries
-        ]
+        tools = [ProviderDefinition(entry.definition.fresh(), entry.strict) for entry in entries]
         formats = {} if provider is None else {provider: provider_named(provider)}
         for name in PROVIDERS if provider is None else ():
             formats.setdefault(PROVIDERS[name].dialect.name, PROVIDERS[name])

@@ -45,7 +45,7 @@ class DeferredLayout(ListedLayout):
     marker is put on the last tool that is not deferred.
     """
 
-    def wire_format(self, provider: str) -> WireFormat[Any, Any]:
+    def wire_format(self, provider: str) -> WireFormat[Any]:
         """The wire format; `ConfigError` for a provider without a search of its own."""
         wire_format = super().wire_format(provider)
         if wire_format.name not in _SEARCH:
