@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from ethos_registry.schema._conjunction import both, compact, paragraphs
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._schema_rules import KEYWORD_ORDER
+from ethos_registry.types._json_values import sha256_hex
+from ethos_registry.types._schema_rules import in_order
 
 # Names of properties: those that a provider refuses, and what is sent in their place.
 
@@ -38,11 +38,10 @@ def renamed_properties(names: Iterable[str], rule: re.Pattern[str]) -> dict[str,
     for name, short in plain.items():
         is_free = short not in taken and list(plain.values()).count(short) == 1
         if not is_free or rule.fullmatch(short) is None:
-            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
             begin = short[: _MAX_NAME_CHARS - _DIGEST_CHARS - 1] or "p"
             if rule.fullmatch(begin) is None:
                 begin = f"p_{begin}"[: _MAX_NAME_CHARS - _DIGEST_CHARS - 1]
-            short = f"{begin}_{digest[:_DIGEST_CHARS]}"
+            short = f"{begin}_{sha256_hex(name)[:_DIGEST_CHARS]}"
         sent[name] = short
     return sent
 
@@ -132,7 +131,6 @@ model reads it in a description; `plain`: not sent as strict; `left_out`: not se
 MAX_LEVELS = 128
 MAX_NODES = 20_000
 
-_PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
 ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
 EMPTY: tuple[Any, ...] = ({}, True)
 
@@ -166,11 +164,8 @@ def described(schema: dict[str, Any], notes: Mapping[str, Any]) -> None:
 
 
 def note_text(notes: Mapping[str, Any]) -> str:
-    """Keywords as a model reads them."""
-    last = len(_PLACES)
-    names = sorted(
-        notes, key=lambda name: (_PLACES.get(name, -1 if name == "name" else last), name)
-    )
+    """Keywords as a model reads them; the author's name of a property comes first."""
+    names = sorted(in_order(notes), key=lambda keyword: keyword != "name")
     return "{" + ", ".join(f"{name}: {compact(notes[name])}" for name in names) + "}"
 
 

@@ -59,17 +59,14 @@ def compile_schema(schema: Mapping[str, Any], dialect: Dialect) -> Compiled:
     plain = schema
     if "$schema" in schema:
         plain = {name: value for name, value in schema.items() if name != "$schema"}
-    if plain.get("type") == "object" and ("properties" in plain or _takes_any_root(dialect)):
+    takes_any_root = not dialect.object_needs_properties and dialect.root_keywords is None
+    if plain.get("type") == "object" and ("properties" in plain or takes_any_root):
         form = _PlainForm(schema, dialect)
         try:
             return form.compiled(plain)
         except _NotPlainError:
             pass
     return _Compiler(schema, dialect).compiled()
-
-
-def _takes_any_root(dialect: Dialect) -> bool:
-    return not dialect.object_needs_properties and dialect.root_keywords is None
 
 
 # Schemas of plain keywords, which most are: one walk, and no copy where nothing changes. Only what
@@ -318,7 +315,8 @@ class _PlainForm:
             enum = schema["enum"]
             if kind in ("object", "array") or not enum or None in enum:
                 raise _NotPlainError
-            if dialect.string_enums and not _are_strings(enum, kind):
+            is_string = kind == "string" and all(isinstance(value, str) for value in enum)
+            if dialect.string_enums and not is_string:
                 raise _NotPlainError
         if dialect.pattern == "python" and not is_python_pattern(schema.get("pattern", "")):
             raise _NotPlainError
@@ -416,10 +414,6 @@ _BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description
 
 def _is_list_of_values(schema: Any) -> bool:
     return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
-
-
-def _are_strings(values: list[Any], kind: str) -> bool:
-    return kind == "string" and all(isinstance(value, str) for value in values)
 
 
 # The passes

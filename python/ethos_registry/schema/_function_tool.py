@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import logging
+import pkgutil
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
@@ -103,12 +103,9 @@ class FunctionTool(Tool, Generic[P, R]):
 def _imported(module_name: str | None, qualified_name: str | None) -> Any:
     """The object of this name in an importable module, or `None`."""
     try:
-        found: Any = importlib.import_module(module_name or "")
-        for name in (qualified_name or "").split("."):
-            found = getattr(found, name)
+        return pkgutil.resolve_name(f"{module_name}:{qualified_name}")
     except (ImportError, AttributeError, ValueError):
         return None
-    return found
 
 
 @overload
@@ -196,14 +193,11 @@ def lists_options(decorator: Callable[P, R]) -> Callable[P, R]:
 
 
 def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTool[..., Any]:
-    if isinstance(function, str):
-        raise ConfigError(
-            f"a tool is made from a function, got {_checks.brief(function)}; "
-            "a name is given by keyword: `tool(name=...)`"
-        )
     if isinstance(function, Tool) or not callable(function):
         way_out = ""
-        if isinstance(function, Tool):
+        if isinstance(function, str):
+            way_out = "; a name is given by keyword: `tool(name=...)`"
+        elif isinstance(function, Tool):
             way_out = "; it is a tool already"
         elif isinstance(function, classmethod):
             way_out = "; make the tool from the method of the class: `tool(Class.method)`"

@@ -104,14 +104,11 @@ class LimitPass(ValuePass):
         notes: dict[str, Any],
         known: frozenset[str] | None,
     ) -> None:
-        if node.get("additionalProperties", False) in EMPTY and not self._is_known(
-            "additionalProperties", known
-        ):
-            del node["additionalProperties"]
         self._patterns(node, path, dialect, notes)
-        is_all_known = known is None and self.without.isdisjoint(node)
-        for keyword in () if is_all_known else [k for k in node if not self._is_known(k, known)]:
+        for keyword in [name for name in node if not self._is_known(name, known)]:
             value = node.pop(keyword)
+            if keyword == "additionalProperties" and value in EMPTY:
+                continue
             if keyword == "additionalProperties" and value is False:
                 self.widened += 1
                 self.say("rewritten", path, "`additionalProperties: false` is not sent")
@@ -253,18 +250,14 @@ def _anchored(pattern: str) -> str | None:
 _ANY_START, _ANY_END = r"^[\s\S]*", r"[\s\S]*$"
 
 
+_QUOTED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""A character after a backslash, and a class of characters."""
+
+
 def _has_no_top_alternation(body: str) -> bool:
-    depth, is_escaped, in_class = 0, False, False
-    for char in body:
-        if is_escaped:
-            is_escaped = False
-        elif char == "\\":
-            is_escaped = True
-        elif in_class:
-            in_class = char != "]"
-        elif char == "[":
-            in_class = True
-        elif char in "()":
+    depth = 0
+    for char in _QUOTED.sub("", body):
+        if char in "()":
             depth += 1 if char == "(" else -1
         elif char == "|" and depth == 0:
             return False

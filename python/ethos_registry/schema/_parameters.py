@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
+import traceback
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -96,11 +97,9 @@ def _running_scopes(function: Any) -> dict[str, Any]:
     names: dict[str, Any] = {}
     if code is None:
         return names
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None:
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
         if frame.f_code.co_filename == code.co_filename and frame.f_locals is not frame.f_globals:
             names = dict(frame.f_locals) | names  # the innermost scope wins
-        frame = frame.f_back
     return names
 
 
