@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import json
 import logging
 import sys
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any, get_args, get_overloads
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import CallResult, Personality, Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.providers import _by_name
 from ethos_registry.providers._by_name import PROVIDERS, STREAMS, provider, reply_parser
 from ethos_registry.providers._delta_merge import DeltaMerge
-from ethos_registry.providers._wire_types import ProviderName
 from ethos_registry.types import Document, Image
 from providers.server_streams import CHAT, SERVER_STREAMS, ServerStream
 from providers.test_dispatch_properties import check_history
@@ -383,7 +384,12 @@ def test_mistral_gets_ids_of_nine_characters_in_call_and_answer(identifier):
 
 def test_every_provider_name_reads_streams():
     assert PROVIDERS.keys() <= STREAMS.keys()
-    assert set(PROVIDERS) == set(get_args(ProviderName))
+    annotations = [
+        inspect.signature(overload).parameters["name"].annotation
+        for overload in get_overloads(inspect.unwrap(provider))
+    ]
+    typed = [get_args(eval(annotation, vars(_by_name))) for annotation in annotations]
+    assert set(PROVIDERS) == {name for names in typed for name in names}
 
 
 def test_bedrock_gets_five_documents_at_most():

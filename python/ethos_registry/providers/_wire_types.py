@@ -7,29 +7,9 @@ nested in a type of the SDK's own is `Any`, which is the same as everything.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Required, TypeAlias
+from typing import Any, Literal, Required
 
 from typing_extensions import TypedDict
-
-ProviderName: TypeAlias = Literal[
-    "anthropic",
-    "openai",
-    "openai_chat",
-    "openai_responses",
-    "openrouter",
-    "vllm",
-    "mistral",
-    "groq",
-    "moonshot",
-    "llama_cpp",
-    "gemini",
-    "gemini_parameters",
-    "ollama",
-    "ollama_http",
-    "bedrock",
-    "cohere",
-]
-"""Every name that `provider()` knows."""
 
 
 class PlainDefinition(TypedDict):
