@@ -91,18 +91,18 @@ def _calls_of_list(elements: Sequence[Any], on_unknown: OnUnknown) -> list[Any]:
     families: dict[str, list[Any]] = {}
     placed: list[tuple[str | None, Any]] = []
     for position, element in enumerate(elements):
+        family, problem = None, ""
         try:
             family = None if _is_plain(element) else _family(element)
             if family is None and not _is_call(element):
                 if type(element) is not tuple:
                     _report(element, on_unknown)
                     continue
-                problem = "malformed call: a call is a mapping with id, name and args, got tuple"
-                placed.append((None, MalformedCall(str(position), "", problem)))
-                continue
+                problem = "a call is a mapping with id, name and args, got tuple"
         except Exception as error:  # an element may be an object with code of its own
-            problem = f"malformed call: it cannot be read: {type(error).__name__}"
-            placed.append((None, MalformedCall(str(position), "", problem)))
+            problem = f"it cannot be read: {type(error).__name__}"
+        if problem:
+            placed.append((None, MalformedCall(str(position), "", f"malformed call: {problem}")))
             continue
         if family is not None:
             families.setdefault(family, []).append(element)

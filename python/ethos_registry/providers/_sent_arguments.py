@@ -109,7 +109,7 @@ class _Restored:
     def value(self, value: Any, schemas: Iterable[Any], path: str, levels: int) -> Any:
         if levels == 0 or type(value) not in (dict, list):
             return value
-        nodes = list(nodes_of(self.root, schemas))
+        nodes = nodes_of(self.root, schemas)
         if not nodes:
             return value
         if type(value) is list:

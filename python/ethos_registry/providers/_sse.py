@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from ethos_registry.types._errors import ConfigError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FIRST_PRINTABLE = 0x20
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class SseDecoder:
@@ -44,10 +41,9 @@ class SseDecoder:
             chunk = b"".join(self._pieces)
             self._pieces = []
         self._skips_line_feed = chunk.endswith(b"\r")  # the LF of a CRLF may be in the next chunk
-        lines = _LINE_END.split(chunk) if b"\r" in chunk else chunk.split(b"\n")
-        rest = lines.pop()
-        if rest:
-            self._pieces.append(rest)
+        lines = chunk.splitlines()
+        if not chunk.endswith((b"\n", b"\r")):
+            self._pieces.append(lines.pop())
         if self._is_start:
             self._is_start = False
             lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
