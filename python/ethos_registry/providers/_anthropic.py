@@ -17,7 +17,6 @@ from ethos_registry.providers._stream_parser import (
     read_field,
     sendable_name,
     text_of,
-    whole_calls,
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
@@ -42,6 +41,8 @@ from ethos_registry.types._errors import ConfigError
 
 _ABSENT = object()
 """The stop reason of a message that is kept as history: its last block is whole."""
+
+_TAKEN_OVER = "another model took over before the arguments were complete; call the tool again"
 
 _UNFINISHED = ("pause_turn", "compaction")
 """Stop reasons of a turn that goes on when it is sent back as it is, without results."""
@@ -131,7 +132,7 @@ def _cut(following: Sequence[Any], stop_reason: object) -> str:
         # The block before a `fallback` is where another model took over: it may end anywhere.
         if read(following[0], "type") != "fallback":
             return ""
-        return "another model took over before the arguments were complete; call the tool again"
+        return _TAKEN_OVER
     if stop_reason is _ABSENT or ended_well(stop_reason):
         return ""
     return cut_off(f"stop_reason {stop_reason}")
@@ -254,10 +255,7 @@ class AnthropicStream(ReplyParser):
             self._fallback_at = len(self.calls)
             for earlier in self.calls:
                 if not earlier.is_proven:
-                    earlier.problem = (
-                        "another model took over before the arguments were complete; "
-                        "call the tool again"
-                    )
+                    earlier.problem = _TAKEN_OVER
             self._awaits_proof.clear()
         elif self._fallback_at is None:
             self._prove_closed()
@@ -318,7 +316,7 @@ class AnthropicStream(ReplyParser):
             return
         if self._fallback_at is not None:
             return
-        self._stop(reason, [*self._closed(), *whole_calls(self._in_order)])
+        self._stop(reason, self._closed_or_whole())
 
     # The message
 

@@ -16,7 +16,6 @@ from ethos_registry.providers._stream_parser import (
     read_field,
     sendable_name,
     text_of,
-    whole_calls,
 )
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
@@ -107,10 +106,6 @@ class BedrockConverse(WireFormat[BedrockMessage]):
         return [{"role": "user", "content": blocks}] if blocks else []
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
 def _sent_id(identifier: str) -> str:
     return sent_call_id(identifier, _CALL_ID, "call_", 32)
 
@@ -120,7 +115,8 @@ def _document_name(name: str | None, call_id: str, position: int) -> str:
 
     Documents of one name, in earlier turns too, make it refuse the request.
     """
-    digest = _digest(f"{call_id}/{position}")[:_DIGEST_CHARS]
+    place = f"{call_id}/{position}".encode("utf-8", "replace")
+    digest = hashlib.sha256(place).hexdigest()[:_DIGEST_CHARS]
     begin = _NOT_IN_NAMES.sub(" ", name or "").strip()[: _MAX_NAME_CHARS - _DIGEST_CHARS - 1]
     return f"{begin.strip() or 'document'} {digest}"
 
@@ -204,7 +200,7 @@ class BedrockStream(ReplyParser):
         elif (end := event.get("messageStop")) is not None:
             reason = text_of(end, "stopReason")
             if ended_well(reason):
-                self._stop(reason, [*self._closed(), *whole_calls(self._in_order)])
+                self._stop(reason, self._closed_or_whole())
             else:
                 self._cut(reason)
         else:

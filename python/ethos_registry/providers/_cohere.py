@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
-from ethos_registry.providers._openai_chat import error_text
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -25,7 +24,7 @@ from ethos_registry.providers._wire_format import (
     function_entry,
     no_reply,
     read,
-    sent_parts,
+    tool_messages,
     word,
 )
 from ethos_registry.providers._wire_types import CohereMessage
@@ -72,14 +71,7 @@ class CohereChat(WireFormat[CohereMessage]):
 
         The format has neither a flag for errors nor room for images: the text states both.
         """
-        messages: list[CohereMessage] = []
-        for result in results:
-            text, _ = sent_parts(result, {})
-            content = text if result.ok else error_text(text)
-            messages.append(
-                {"role": "tool", "tool_call_id": result.tool_call_id, "content": content}
-            )
-        return messages
+        return tool_messages(results)
 
 
 # Cohere v2 chat.
@@ -150,8 +142,7 @@ class CohereStream(ReplyParser):
             self._break(error or "finish_reason ERROR")
             return
         if reason == _STOP_SEQUENCE or ended_well(reason):
-            whole = [call for call in self.calls if call.arguments.is_object]
-            self._stop(reason, [*self._closed(), *whole])
+            self._stop(reason, self._closed_or_whole())
         else:
             self._cut(reason)
 
@@ -172,7 +163,7 @@ class CohereStream(ReplyParser):
         return reply
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        others = self._kept(call)
+        others = call.others.value()
         function = {"name": sendable_name(call.name), "arguments": call.arguments.text_for_reply()}
         function |= others.pop("function", {})
         return {"id": call.tool_call_id, "type": "function", "function": function, **others}

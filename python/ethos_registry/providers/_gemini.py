@@ -287,9 +287,9 @@ class GeminiStream(ReplyParser):
             self._break(text_of(error, "message") or "an error event")
             return
         candidates = listed(read_field(event, "candidates"))
-        feedback = read(event, "prompt_feedback", "promptFeedback")
         if not candidates:
-            blocked = feedback and read(feedback, "block_reason", "blockReason")
+            feedback = read(event, "prompt_feedback", "promptFeedback")
+            blocked = read(feedback, "block_reason", "blockReason")
             if blocked:
                 self._break(f"the prompt was blocked ({_name(blocked)})")
             return

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import pydantic_core
 
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
-from ethos_registry.providers._openai_chat import error_text
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -28,7 +27,7 @@ from ethos_registry.providers._wire_format import (
     function_entry,
     no_reply,
     read,
-    sent_parts,
+    stated_parts,
     word,
 )
 from ethos_registry.providers._wire_types import OllamaMessage
@@ -82,8 +81,7 @@ _MEDIA_BYTES = dict.fromkeys(("image/jpeg", "image/png", "image/webp"), MAX_CONT
 
 
 def _message(result: CallResult) -> OllamaMessage:
-    text, blocks = sent_parts(result, _MEDIA_BYTES)
-    text = text if result.ok else error_text(text)
+    text, blocks = stated_parts(result, _MEDIA_BYTES)
     if not blocks:
         return {"role": "tool", "content": text, "tool_name": result.name}
     images = [block.base64_text for block in blocks]
@@ -122,7 +120,7 @@ class OllamaStream(ReplyParser):
         if read_field(event, "done") is True:
             reason = text_of(event, "done_reason")
             if reason in _WHOLE or ended_well(reason):
-                self._stop(reason, (call for call in self.calls if call.arguments.is_object))
+                self._stop(reason, self._closed_or_whole())
             else:
                 self._cut(reason)
 
@@ -176,7 +174,7 @@ class OllamaStream(ReplyParser):
         return reply
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        others = self._kept(call)
+        others = call.others.value()
         function = {"name": sendable_name(call.name), "arguments": call.arguments.for_reply()}
         sent = {} if call.given_id is None else {"id": call.tool_call_id}
         return sent | {"function": function | others.pop("function", {})} | others

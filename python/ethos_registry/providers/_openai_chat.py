@@ -31,14 +31,12 @@ from ethos_registry.providers._wire_format import (
     no_reply,
     read,
     sent_call_id,
-    sent_parts,
+    tool_messages,
 )
 from ethos_registry.providers._wire_types import OpenAIChatMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
-
-_SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 
 class OpenAIChat(WireFormat[OpenAIChatMessage]):
@@ -91,10 +89,7 @@ class OpenAIChat(WireFormat[OpenAIChatMessage]):
         named in it. They are not sent as a user's message, which would make the output of a tool
         speak for the user.
         """
-        return [
-            {"role": "tool", "tool_call_id": result.tool_call_id, "content": _content(result)}
-            for result in results
-        ]
+        return tool_messages(results)
 
 
 _MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
@@ -142,16 +137,6 @@ def _call(entry: object, position: int) -> ToolCall | MalformedCall:
         reason = "a call of a custom tool has no JSON arguments; call a function"
         return MalformedCall(call.tool_call_id, str(read(custom, "name") or ""), reason)
     return call
-
-
-def error_text(text: str) -> str:
-    """The text of an error, for formats without a flag for errors."""
-    return text if _SAYS_ERROR.match(text) else f"Error: {text}"
-
-
-def _content(result: CallResult) -> str:
-    text, _ = sent_parts(result, {})
-    return text if result.ok else error_text(text)
 
 
 # OpenAI Chat Completions, and the many servers that speak it.
@@ -267,7 +252,6 @@ class OpenAIChatStream(ReplyParser):
             and call.arguments.is_placeholder
         ):
             self._has_placeholders = True
-            call.arguments.reset()
         elif call.arguments.is_object and text == json.dumps(call.arguments.text):
             return True  # the whole arguments once more, as JSON text of JSON text
         elif starts_object(text):
@@ -418,7 +402,7 @@ class OpenAIChatStream(ReplyParser):
         return [reply] if reply["content"] or self.calls or reply.get("refusal") else []
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        others = self._kept(call)
+        others = call.others.value()
         kind = "custom" if call.position in self._custom else "function"
         inner: dict[str, Any] = {"name": sendable_name(call.name)}
         if kind == "custom":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, cast
 
-from ethos_registry.providers._openai_chat import error_text
 from ethos_registry.providers._schema_rules import OPENAI
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -28,7 +27,7 @@ from ethos_registry.providers._wire_format import (
     named_call,
     no_reply,
     read,
-    sent_parts,
+    stated_parts,
     word,
 )
 from ethos_registry.providers._wire_types import OpenAIResponsesItem
@@ -123,9 +122,7 @@ _MEDIA_BYTES = dict.fromkeys(
 
 
 def _output(result: CallResult) -> str | list[dict[str, Any]]:
-    text, blocks = sent_parts(result, _MEDIA_BYTES)
-    if not result.ok:
-        text = error_text(text)
+    text, blocks = stated_parts(result, _MEDIA_BYTES)
     if not blocks:
         return text
     return [{"type": "input_text", "text": text}, *map(_part, blocks)]
@@ -206,8 +203,7 @@ class OpenAIResponsesStream(ReplyParser):
             self._done(_place_of(event, read_field(item, "id")), item)
         elif kind in ("response.completed", "response.done"):
             self._completed(listed(read_field(read_field(event, "response"), "output")))
-            whole = [call for call in self.calls if call.arguments.is_object]
-            self._end(None, [*self._closed(), *whole])
+            self._end(None, self._closed_or_whole())
         elif kind == "response.incomplete":
             details = read_field(read_field(event, "response"), "incomplete_details")
             self._cut(text_of(details, "reason") or "incomplete")

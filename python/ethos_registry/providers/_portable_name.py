@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import sha256_hex
 
 MAX_NAME_CHARS = 64
 """The longest name that all providers accept."""
 
 _DIGEST_CHARS = 8
-_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+"""A character that not all providers accept."""
 
 
 def portable_name(server: str, tool: str) -> str:
@@ -29,7 +30,13 @@ def portable_name(server: str, tool: str) -> str:
     >>> portable_name("linear", "issues.list")
     'mcp__linear__issues_list_231bde2c'
     """
-    _check_parts(server, tool)
+    if not _checks.text(server, "server") or not _checks.text(tool, "tool"):
+        raise ConfigError(f"an MCP tool needs a server and a name: {server!r}, {tool!r}")
+    if "__" in server or server.startswith("_") or server.endswith("_"):
+        raise ConfigError(
+            f"the id of an MCP server has no `__` and no `_` at either end; rename it: {server!r}",
+            context={"field": "server", "value": server},
+        )
     return portable(f"mcp__{server}__{tool}")
 
 
@@ -41,19 +48,8 @@ def portable(raw: str, prefix: str = "") -> str:
     >>> portable("search"), portable("web.search")
     ('search', 'web_search_15f83c80')
     """
-    name = prefix + _FOREIGN.sub("_", raw)
+    name = prefix + FOREIGN.sub("_", raw)
     if name == raw and len(raw) <= MAX_NAME_CHARS:
         return name
-    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
-    return f"{name[: MAX_NAME_CHARS - _DIGEST_CHARS - 1]}_{digest}"
-
-
-def _check_parts(server: object, tool: object) -> None:
-    if not _checks.text(server, "server") or not _checks.text(tool, "tool"):
-        raise ConfigError(f"an MCP tool needs a server and a name: {server!r}, {tool!r}")
-    assert isinstance(server, str)
-    if "__" in server or server.startswith("_") or server.endswith("_"):
-        raise ConfigError(
-            f"the id of an MCP server has no `__` and no `_` at either end; rename it: {server!r}",
-            context={"field": "server", "value": server},
-        )
+    begin = name[: MAX_NAME_CHARS - _DIGEST_CHARS - 1]
+    return f"{begin}_{sha256_hex(raw)[:_DIGEST_CHARS]}"

@@ -14,6 +14,7 @@ from ethos_registry.providers._wire_format import (
     DefinitionOrder,
     breakpoint_positions,
     marked_text,
+    read,
     request_text,
 )
 from ethos_registry.schema._references import escaped
@@ -232,7 +233,7 @@ def _tokens(usage: object, places: Sequence[tuple[str, ...]]) -> int:
     for place in places:
         value: Any = usage
         for name in place:
-            value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+            value = read(value, name)
         if type(value) is int:
             return value
     return 0

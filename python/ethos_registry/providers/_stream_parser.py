@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -12,6 +11,7 @@ import pydantic_core
 
 from ethos_registry import _core
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
+from ethos_registry.providers._portable_name import FOREIGN, MAX_NAME_CHARS
 from ethos_registry.providers._wire_format import cut_off
 
 # The arguments of one call while they arrive.
@@ -164,9 +164,7 @@ class StreamedArguments:
 
 # Reading events, whether they are plain dicts or an SDK's objects.
 
-_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _NO_NAME = "unknown_tool"
-MAX_NAME_CHARS = 64
 
 
 def read_field(value: Any, name: str) -> Any:
@@ -227,14 +225,7 @@ def sendable_name(name: str) -> str:
     >>> sendable_name("read_file"), sendable_name("multi_tool_use.parallel"), sendable_name("")
     ('read_file', 'multi_tool_use_parallel', 'unknown_tool')
     """
-    return _FOREIGN.sub("_", name)[:MAX_NAME_CHARS] or _NO_NAME
-
-
-def whole_calls(blocks: Iterable[Any]) -> Iterator[StreamedCall]:
-    """The calls of blocks whose end a proxy forgot, as far as their arguments are whole."""
-    for block in blocks:
-        if block.is_open and block.call is not None and block.call.arguments.is_object:
-            yield block.call
+    return FOREIGN.sub("_", name)[:MAX_NAME_CHARS] or _NO_NAME
 
 
 # A call of a streamed reply, and what a parser finds out about it.
@@ -252,6 +243,8 @@ class StreamedCall:
     given_id: str | None = None
     """The provider's id as it came."""
     arguments: StreamedArguments = field(default_factory=StreamedArguments)
+    others: DeltaMerge = field(default_factory=DeltaMerge)
+    """What it has beside id, name and arguments."""
     problem: str | None = None
     """Why the call can never run, if that is known."""
     is_closed: bool = False
@@ -341,8 +334,6 @@ class ReplyParser:
         self._facts: list[Fact] = []
         self._awaits_proof: list[StreamedCall] = []
         """The calls that the wire has closed, in formats where that proves nothing."""
-        self._others: dict[int, DeltaMerge] = {}
-        """What calls have beside id, name and arguments, by position."""
 
     def feed(self, event: Any) -> Sequence[Fact]:
         """Read one event: a dict, an SDK's object, or a string that is not JSON (`[DONE]`)."""
@@ -468,7 +459,8 @@ class ReplyParser:
         last = self.calls[-1] if self.calls else None
         return call if last is None or last.is_closed else last
 
-    def _keep_others(self, call: StreamedCall, entry: Any) -> None:
+    @staticmethod
+    def _keep_others(call: StreamedCall, entry: Any) -> None:
         """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
         fields = fields_of(entry)
         others = {name: fields[name] for name in fields if name not in _ENTRY_FIELDS}
@@ -478,12 +470,7 @@ class ReplyParser:
             if rest:
                 others["function"] = rest
         if others:
-            self._others.setdefault(call.position, DeltaMerge()).add(others)
-
-    def _kept(self, call: StreamedCall) -> dict[str, Any]:
-        """What was kept of a call."""
-        merge = self._others.get(call.position)
-        return {} if merge is None else merge.value()
+            call.others.add(others)
 
     def _take_id(self, call: StreamedCall, given_id: Any) -> None:
         """Take an id that came after the start of its call, unless the old one was reported."""
@@ -549,6 +536,10 @@ class ReplyParser:
         """The calls that wait for their proof; they wait no more."""
         closed, self._awaits_proof = self._awaits_proof, []
         return closed
+
+    def _closed_or_whole(self) -> list[StreamedCall]:
+        """The same, and the calls whose end a proxy forgot, if their arguments are whole."""
+        return [*self._closed(), *(call for call in self.calls if call.arguments.is_object)]
 
     def _prove_closed(self) -> None:
         for call in self._closed():

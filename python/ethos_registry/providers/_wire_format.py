@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from ethos_registry import _core
@@ -105,10 +106,7 @@ def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> froze
         )
     positions = {len(segments) - 1} if segments and breakpoints else set()
     if breakpoints == MAX_BREAKPOINTS:
-        stable = next(
-            (index for index, segment in enumerate(segments) if segment != "built-in"),
-            len(segments),
-        )
+        stable = len([*takewhile(lambda segment: segment == "built-in", segments)])
         if stable:
             positions.add(stable - 1)
     return frozenset(positions)
@@ -124,6 +122,8 @@ NO_MESSAGE = "(no message)"
 """The same for a blank error."""
 
 DataBlock: TypeAlias = Image | Document | Audio
+
+_SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 
 def no_reply(provider: str, expected: str, reply: object) -> ConfigError:
@@ -166,8 +166,9 @@ def function_entry(entry: object, position: int, empty: Any) -> ToolCall | Malfo
 
 def read(value: object, *names: str) -> Any:
     """The first of some fields that an SDK's object or a dict has; `None` if it has none."""
+    is_mapping = type(value) is dict or isinstance(value, Mapping)  # the first check is cheaper
     for name in names:
-        found = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        found = value.get(name) if is_mapping else getattr(value, name, None)  # type: ignore[attr-defined]
         if found is not None:
             return found
     return None
@@ -267,6 +268,26 @@ def sent_parts(
     if not lines:
         lines = [block.describe() for block in shown]
     return "\n".join(lines), shown
+
+
+def stated_parts(
+    result: CallResult, shows: Callable[[DataBlock], bool] | Mapping[str, int]
+) -> tuple[str, list[DataBlock]]:
+    """The same for formats without a flag for errors: the text of one starts with `Error: `."""
+    text, blocks = sent_parts(result, shows)
+    return (text if result.ok or _SAYS_ERROR.match(text) else f"Error: {text}"), blocks
+
+
+def tool_messages(results: Iterable[CallResult]) -> list[Any]:
+    """One `{role: "tool", tool_call_id, content}` a result, of text alone."""
+    return [
+        {
+            "role": "tool",
+            "tool_call_id": result.tool_call_id,
+            "content": stated_parts(result, {})[0],
+        }
+        for result in results
+    ]
 
 
 def _not_shown(
