@@ -25,6 +25,7 @@ from ethos_registry.schema._compilation import (
     note_text,
     with_names,
 )
+from ethos_registry.schema._conjunction import ABOUT
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
 from ethos_registry.schema._references import References, children, references_in
@@ -73,16 +74,14 @@ def compile_schema(schema: Mapping[str, Any], dialect: Dialect) -> Compiled:
 # is inside a schema of other keywords takes the passes, unless it refers to the rest.
 
 
-_PLAIN = frozenset(
-    {
-        "type",
-        "description",
-        "properties",
-        "required",
-        "items",
+_STRUCTURE = frozenset({"type", "properties", "required", "items"})
+_ABOUT_PLAIN = ABOUT - {"deprecated"}
+_PLAIN = (
+    _STRUCTURE
+    | _ABOUT_PLAIN
+    | {
         "additionalProperties",
         "enum",
-        "default",
         "minimum",
         "maximum",
         "exclusiveMinimum",
@@ -91,13 +90,10 @@ _PLAIN = frozenset(
         "maxLength",
         "minItems",
         "maxItems",
-        "title",
-        "examples",
         "format",
     }
 )
 _PLAIN_IF_UNCHANGED = frozenset({"const", "pattern", "propertyNames"})
-_STRUCTURE = frozenset({"type", "properties", "required", "items"})
 _PLAIN_TYPES = frozenset(ALL_TYPES) - {"null"} | {"integer"}
 
 
@@ -407,7 +403,6 @@ def _is_nullable(schema: dict[str, Any], kinds: list[Any], dialect: Dialect) -> 
 
 _NULL = {"type": "null"}
 _SCALARS = ("string", "null", "number", "integer", "boolean")
-_ABOUT_PLAIN = frozenset({"title", "description", "default", "examples"})
 _OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "propertyNames"})
 _BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description")])
 
