@@ -110,7 +110,8 @@ def of_a_turn(tools: list[Tool]) -> dict[str, Cost]:
     view, search = turn().view(clerk), registry.view(EVERYTHING, search=True).search
     assert search is not None
     assert [definition["name"] for definition in view.definitions()] == shown
-    assert [each.name for each in search.search(names[-1], 1).loaded] == names[-1:]
+    [[loaded], _] = search.search(names[-1], 1)
+    assert loaded.name == names[-1]
     called = cost(lambda: lambda: loop.run_until_complete(calls()), 1)
     loop.close()
     return {
