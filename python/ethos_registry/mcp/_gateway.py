@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
@@ -210,7 +211,7 @@ class McpGateway:
             ConfigError: an address for other machines without a token.
 
         """
-        from ethos_registry.mcp._gateway_http import http_app, session_manager, users_app
+        from ethos_registry.mcp._gateway_http import http_app
         from ethos_registry.mcp._gateway_users import ServedUsers
 
         access = Access(host, token, allowed_hosts, needs_token=users is None)
@@ -219,8 +220,8 @@ class McpGateway:
         _checks.instance(users, McpUsers, "users", "McpUsers")
         if token is not None:
             raise ConfigError("give `token` or `users`, not both")
-        self._users = ServedUsers(users, self._make, session_manager)
-        return users_app(self._users, access, self._running)
+        self._users = served = ServedUsers(users, self._make)
+        return served.app(access, self._running)
 
     async def serve_http(
         self,
@@ -265,10 +266,8 @@ class McpGateway:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _watch(self) -> None:
-        looks = 0
-        while True:
+        for looks in itertools.count(1):
             await asyncio.sleep(POLL_SECONDS)
-            looks += 1
             for one in self._all_served():
                 if looks % PROBE_EVERY == 0 or one.has_new_entries():
                     await one.announce_changes()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import uvicorn
@@ -20,7 +20,6 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ethos_registry.mcp._gateway_access import Access
 from ethos_registry.mcp._gateway_session import ServedPersonality
-from ethos_registry.mcp._gateway_users import ServedUsers
 from ethos_registry.types._errors import ConfigError
 
 CLOSE_SECONDS = 2
@@ -33,6 +32,9 @@ MAX_SESSIONS = 1_000
 """Of one personality, or of one user, at the same time; then a client is answered 503."""
 SESSION_IDLE_SECONDS = 1_800.0
 """A session without a request for this long is ended; its client starts a new one."""
+
+Running: TypeAlias = Callable[[], contextlib.AbstractAsyncContextManager[Any]]
+"""Begins a block during which something runs."""
 
 
 def path_of(personality_id: str) -> str:
@@ -74,9 +76,7 @@ def _in_time(receive: Receive) -> Receive:
 
 
 def http_app(
-    served: Mapping[str, ServedPersonality],
-    access: Access,
-    running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+    served: Mapping[str, ServedPersonality], access: Access, running: Running
 ) -> Starlette:
     """An application of `/mcp/{personality}`, and `/mcp` if there is one personality."""
     managers = {f"/mcp/{each}": session_manager(one) for each, one in served.items()}
@@ -85,52 +85,33 @@ def http_app(
         paths["/mcp"] = next(iter(managers.values()))
 
     async def find(scope: Scope) -> ASGIApp:
-        manager = paths.get(_path_in(scope))
-        return _not_found(map(path_of, served)) if manager is None else manager.handle_request
+        manager = paths.get(path_in(scope))
+        return not_found(map(path_of, served)) if manager is None else manager.handle_request
+
+    return application(access, find, [*(each.run for each in managers.values()), running])
+
+
+def not_found(paths: Iterable[str]) -> ASGIApp:
+    return PlainTextResponse(f"Not found. There is: {' '.join(paths)}\n", 404)
+
+
+def application(
+    access: Access,
+    find: Callable[[Scope], Awaitable[ASGIApp]],
+    blocks: Iterable[Running],
+    routes: Iterable[Route] = (),
+) -> Starlette:
+    """An application of what `find` has for each request that is not denied.
+
+    It starts by entering the blocks in their order, and ends by leaving the last one first.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with contextlib.AsyncExitStack() as stack:
-            for manager in managers.values():
-                await stack.enter_async_context(manager.run())
-            await stack.enter_async_context(running())
+            for block in blocks:
+                await stack.enter_async_context(block())
             yield
-
-    return _application(access, find, lifespan)
-
-
-def users_app(
-    users: ServedUsers,
-    access: Access,
-    running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
-) -> Starlette:
-    """An application of `/mcp`, where each user has its own tools."""
-
-    async def find(scope: Scope) -> ASGIApp:
-        return await users.find(scope) if _path_in(scope) == "/mcp" else _not_found(["/mcp"])
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with running():
-            try:
-                yield
-            finally:
-                await users.close()
-
-    return _application(access, find, lifespan, users.routes())
-
-
-def _not_found(paths: Iterable[str]) -> ASGIApp:
-    return PlainTextResponse(f"Not found. There is: {' '.join(paths)}\n", 404)
-
-
-def _application(
-    access: Access,
-    find: Callable[[Scope], Awaitable[ASGIApp]],
-    lifespan: Callable[[Starlette], contextlib.AbstractAsyncContextManager[None]],
-    routes: Iterable[Route] = (),
-) -> Starlette:
-    """An application of what `find` has for each request that is not denied."""
 
     async def handle(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -146,7 +127,7 @@ def _application(
     return Starlette(routes=[*routes, Mount("/", app=handle)], lifespan=lifespan)
 
 
-def _path_in(scope: Scope) -> str:
+def path_in(scope: Scope) -> str:
     path: str = scope["path"]
     root: str = scope.get("app_root_path", scope.get("root_path", ""))
     return path.removeprefix(root).rstrip("/")

@@ -6,6 +6,7 @@ Imports the package `mcp`: what serves over HTTP imports this module when it doe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -14,13 +15,21 @@ from typing import Any, TypeAlias
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from mcp.server.auth.provider import principal_components
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ethos_registry.mcp._gateway_access import Access
+from ethos_registry.mcp._gateway_http import (
+    Running,
+    application,
+    not_found,
+    path_in,
+    session_manager,
+)
 from ethos_registry.mcp._gateway_session import ServedPersonality
 from ethos_registry.mcp._sdk_private import private_attribute
 from ethos_registry.mcp._users import McpUsers
@@ -30,7 +39,6 @@ from ethos_registry.types._policy import Personality
 _logger = logging.getLogger("ethos_registry")
 
 MakeServed: TypeAlias = Callable[[Personality, Mapping[str, Any]], ServedPersonality]
-MakeSessions: TypeAlias = Callable[[ServedPersonality], StreamableHTTPSessionManager]
 
 
 class _ServedUser:
@@ -38,9 +46,9 @@ class _ServedUser:
 
     __slots__ = ("_requests", "_sessions", "_stop", "ready", "served", "task")
 
-    def __init__(self, served: ServedPersonality, sessions: StreamableHTTPSessionManager) -> None:
+    def __init__(self, served: ServedPersonality) -> None:
         self.served = served
-        self._sessions = sessions
+        self._sessions = session_manager(served)
         self._requests = 0
         self.ready, self._stop = asyncio.Event(), asyncio.Event()
         self.task = asyncio.get_running_loop().create_task(self._run())
@@ -77,10 +85,9 @@ class _ServedUser:
 class ServedUsers:
     """Verifies the token of each request and finds the server of its user."""
 
-    def __init__(self, users: McpUsers, make: MakeServed, make_sessions: MakeSessions) -> None:
+    def __init__(self, users: McpUsers, make: MakeServed) -> None:
         self._users = users
         self._make = make
-        self._make_sessions = make_sessions
         resource = None if users.resource_url is None else AnyHttpUrl(users.resource_url)
         self._resource = resource
         checked = resource if users.checks_resource else None
@@ -92,7 +99,12 @@ class ServedUsers:
         """The servers of the users who have sent a request."""
         return [one.served for one in self._found.values()]
 
-    def routes(self) -> list[Route]:
+    def app(self, access: Access, running: Running) -> Starlette:
+        """An application of `/mcp`, where each user has its own tools."""
+        blocks: list[Running] = [running, lambda: contextlib.aclosing(self)]
+        return application(access, self._find, blocks, self._routes())
+
+    def _routes(self) -> list[Route]:
         """The metadata by which a client finds the authorization server (RFC 9728)."""
         if self._resource is None or self._users.issuer_url is None:
             return []
@@ -102,8 +114,10 @@ class ServedUsers:
             list(self._users.required_scopes) or None,
         )
 
-    async def find(self, scope: Scope) -> ASGIApp:
+    async def _find(self, scope: Scope) -> ASGIApp:
         """What serves the user who sends a request, or the refusal of the request."""
+        if path_in(scope) != "/mcp":
+            return not_found(["/mcp"])
         connection = HTTPConnection(scope)
         try:
             verified = await self._backend.authenticate(connection)
@@ -148,7 +162,7 @@ class ServedUsers:
                 return PlainTextResponse("Too many users\n", 503)
         user = ":".join(str(part) for part in principal if part is not None)
         served = self._make(personality, {"session_key": f"mcp:{user}", **fields})
-        found = self._found[principal] = _ServedUser(served, self._make_sessions(served))
+        found = self._found[principal] = _ServedUser(served)
         return found.handle
 
     async def _end(self, principal: tuple[Any, ...]) -> None:
@@ -164,6 +178,6 @@ class ServedUsers:
         headers = {"WWW-Authenticate": header}
         return Response(body, status, headers, media_type="application/json")
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         found, self._found = list(self._found.values()), {}
         await asyncio.gather(*(one.close() for one in found), return_exceptions=True)
