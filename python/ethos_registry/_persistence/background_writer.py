@@ -7,7 +7,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from ethos_registry._persistence.files import leave_to_parent
 
@@ -17,14 +17,15 @@ LEAST_RETRY_SECONDS = 0.05
 MAX_RETRY_SECONDS = 60.0
 
 
-class Store(Protocol):
-    """Where a writer writes."""
+class Store:
+    """Where a writer writes; one that holds nothing open has nothing to add."""
 
     def close(self) -> None:
         """Let go of files and connections."""
 
     def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use; hold it and do not touch it."""
+        return None
 
 
 class BackgroundWriter(ABC):

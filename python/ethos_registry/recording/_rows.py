@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, NamedTuple
 
+from ethos_registry._persistence.background_writer import Store
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._observer import RecordedCall
 
@@ -20,20 +21,13 @@ class RecordingError(EthosRegistryError):
     code: ClassVar[str] = "E_RECORDING"
 
 
-class RecordingStore:
+class RecordingStore(Store):
     """Where calls are written; every failure is a `RecordingError`."""
 
     place: str
 
     def write(self, calls: Sequence[RecordedCall]) -> None:
         """Store all of the calls, or none."""
-
-    def close(self) -> None:
-        """Let go of files; nothing if each of them is complete."""
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use; nothing if files care for it."""
-        return None
 
 
 SCHEMA_VERSION: Final = 1

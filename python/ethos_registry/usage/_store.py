@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
+from ethos_registry._persistence.background_writer import Store
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
@@ -36,7 +37,7 @@ FORGOTTEN_AFTER_SECONDS = 90 * 86_400.0
 """The mark of a writer's last batch is dropped when nothing came from it for so long."""
 
 
-class SqlStore:
+class SqlStore(Store):
     """Writes batches and reads reports; opens its connection when it first needs one.
 
     Every failure is a `UsageStoreError`, after which the next attempt opens a new connection.
@@ -232,8 +233,8 @@ def summed(used: UsageAmounts, added: UsageAmounts) -> UsageAmounts:
     return UsageAmounts(*(min(max(a + b, 0), _MOST) for a, b in zip(used, added, strict=True)))
 
 
-class MemoryStore:
-    """Keeps everything in this process, as long as it runs."""
+class MemoryStore(Store):
+    """Keeps everything in this process, as long as it runs, closed or not."""
 
     place = MEMORY
 
@@ -268,9 +269,6 @@ class MemoryStore:
         facts.add_tools(tools)
         facts.add_counts(counts, wanted)
         return facts
-
-    def close(self) -> None:
-        """Nothing: the counts can still be read."""
 
     def after_fork_in_child(self) -> object:
         """Nothing; the child counts from zero."""
