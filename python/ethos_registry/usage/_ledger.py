@@ -338,10 +338,8 @@ class UsageLedger(Closing, Observer):
 
         Closing again writes what was counted after the first time, if anything.
         """
-        if self._finalizer.alive:
-            self._finalizer()
-        else:
-            self._writer.stop()
+        self._finalizer.detach()
+        self._writer.stop()
 
 
 def default_place() -> str:
