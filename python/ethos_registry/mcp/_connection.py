@@ -546,8 +546,7 @@ class Connection:
                 await self._refresh(client)
                 continue
             self._wake.clear()
-            if not (self._is_lost or self._is_closing or self._must_refresh):
-                await self._wake.wait()
+            await self._wake.wait()
 
     async def _listing(self, client: Client) -> ServerTools:
         listing = await list_tools(client)

@@ -74,11 +74,10 @@ class GatewayLink(Connection):
     async def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
         """Send one request, and put its events and its reply."""
         request = queue.requests[index]
-        problem = await self._obstacle(request, ready_seconds)
-        client = self._client
-        if problem or client is None:
-            queue.refuse(index, problem or self._not_ready())
+        if problem := await self._obstacle(request, ready_seconds):
+            queue.refuse(index, problem)
             return
+        client: Any = self.client
         try:
             queue.put(await self._answer(client, queue, index))
             return
@@ -135,11 +134,10 @@ class GatewayLink(Connection):
             return
 
     async def _answer(self, client: Any, queue: CallerQueue, index: int) -> TransportReply:
-        import anyio
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
-        from ethos_registry.mcp._sdk_calls import invalid_result, raise_if_lost
+        from ethos_registry.mcp._sdk_calls import BROKEN, invalid_result, raise_if_lost
 
         request = queue.requests[index]
 
@@ -162,7 +160,7 @@ class GatewayLink(Connection):
             raise_if_lost(error)
             problem = f"MCP server {self.server.name}: {one_line(error.message, 500)}"
             return TransportReply(index, may_have_run(request.name, problem))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        except BROKEN:
             raise ConnectionLostError from None
         except (RuntimeError, ValidationError) as error:
             return TransportReply(index, ToolError(f"Tool {request.name}: {invalid_result(error)}"))
@@ -284,9 +282,8 @@ class McpTransport(AsyncClosing, ToolTransport):
                 running[index] = sent
 
         def stop(index: int) -> None:
-            if (
-                index in queue.started
-            ):  # the reply comes first: the cancelled task may take a moment
+            # The reply comes first: the cancelled task may take a moment.
+            if index in queue.started:
                 queue.stop(index)
             if index in running:
                 running[index].cancel()
