@@ -209,7 +209,11 @@ class _PlainForm:
                 del changed[keyword]
         self._check(schema, kind, dialect)
         if "format" in schema and "format" in words.unchanged:
-            changed = self._format(schema, changed, notes, dialect)
+            if not dialect.pattern_with_length and ("minLength" in schema or "maxLength" in schema):
+                raise _NotPlainError
+            if dialect.formats is not None and schema["format"] not in dialect.formats:
+                changed = changed or dict(schema)
+                notes["format"] = changed.pop("format")
         self._max_items += schema.get("maxItems", 0)
         if notes:
             assert changed is not None
@@ -321,21 +325,6 @@ class _PlainForm:
             or type(schema.get("exclusiveMaximum")) is bool
         ):
             raise _NotPlainError
-
-    def _format(
-        self,
-        schema: dict[str, Any],
-        changed: dict[str, Any] | None,
-        notes: dict[str, Any],
-        dialect: Dialect,
-    ) -> dict[str, Any] | None:
-        if not dialect.pattern_with_length and ("minLength" in schema or "maxLength" in schema):
-            raise _NotPlainError
-        if dialect.formats is None or schema["format"] in dialect.formats:
-            return changed
-        changed = changed or dict(schema)
-        notes["format"] = changed.pop("format")
-        return changed
 
     def _describe(
         self, node: dict[str, Any], notes: dict[str, Any], path: str, *, is_root: bool

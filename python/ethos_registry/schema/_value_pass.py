@@ -39,7 +39,12 @@ class ValuePass(Compilation):
         notes: dict[str, Any] = {}
         refused = self.dialect.refused_at_root
         if "allOf" in refused and "allOf" in node:
-            node = self._merged_root(node, notes)
+            parts = node["allOf"]
+            node, rest = self.conjunction(node)
+            if len(rest) < len(parts):
+                self.say("rewritten", "", "`allOf` at the root is merged")
+            if rest:
+                notes["allOf"] = rest
         for keyword in ("anyOf", "oneOf"):
             if keyword in refused and keyword in node:
                 self._union_at_root(node, keyword, notes)
@@ -50,14 +55,6 @@ class ValuePass(Compilation):
             notes["unevaluatedProperties"] = node.pop("unevaluatedProperties")
         self.widened += len(notes)
         return node, notes
-
-    def _merged_root(self, node: dict[str, Any], notes: dict[str, Any]) -> dict[str, Any]:
-        merged, rest = self.conjunction(node)
-        if len(rest) < len(node["allOf"]):
-            self.say("rewritten", "", "`allOf` at the root is merged")
-        if rest:
-            notes["allOf"] = rest
-        return merged
 
     def _union_at_root(self, node: dict[str, Any], keyword: str, notes: dict[str, Any]) -> None:
         """Properties of all branches in one object; the alternatives are for the description."""
