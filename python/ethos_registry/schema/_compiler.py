@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -528,13 +529,10 @@ class _Compiler(LimitPass):
         """Whether a schema permits in the dialect just what it does for the author."""
         if any(True for _ in references_in(schema)):
             return False
-        changes, widened, nodes = dict(self.changes), self.widened, self.nodes
-        names = dict(self.names)
-        try:
-            self._schema(schema, path, dialect)
-            return self.widened == widened
-        finally:
-            self.changes, self.widened, self.nodes, self.names = changes, widened, nodes, names
+        trial = copy(self)
+        trial.changes, trial.names = {}, {}
+        trial._schema(schema, path, dialect)
+        return trial.widened == self.widened
 
     def _renamed(
         self, node: dict[str, Any], path: str, notes: dict[str, Any], sent: dict[str, str]
