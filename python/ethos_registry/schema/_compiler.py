@@ -29,7 +29,7 @@ from ethos_registry.schema._compilation import (
 from ethos_registry.schema._conjunction import ABOUT
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
-from ethos_registry.schema._references import References, children, references_in
+from ethos_registry.schema._references import References, children, reached, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
 from ethos_registry.types._schema_rules import (
@@ -425,9 +425,13 @@ class _Compiler(LimitPass):
             name: self._schema(body, f"$defs/{name}", self.dialect)
             for name, body in self.definitions.items()
         }
-        used = used_definitions(node, definitions)
-        if used:
-            node["$defs"] = used
+        used = reached(
+            references_in(node),
+            lambda pointer: references_in(definitions.get(pointer.removeprefix("#/$defs/"))),
+        )
+        needed = {name: definitions[name] for name in definitions if f"#/$defs/{name}" in used}
+        if needed:
+            node["$defs"] = needed
         ordered: Mapping[str, Any] = ordered_schema(read_only(node))
         note = note_text(notes) if notes else ""
         return Compiled(ordered, note, self.names, tuple(self.changes))
@@ -565,15 +569,3 @@ def values_of(schema: Any, keyword: str) -> Iterator[Any]:
             yield schema[keyword]
         for inner in children(schema):
             yield from values_of(inner, keyword)
-
-
-def used_definitions(root: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    used: dict[str, Any] = {}
-    todo = [root]
-    while todo:
-        for pointer in references_in(todo.pop()):
-            name = pointer.removeprefix("#/$defs/")
-            if name not in used and name in definitions:
-                used[name] = definitions[name]
-                todo.append(definitions[name])
-    return used

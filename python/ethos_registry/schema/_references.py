@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -131,29 +131,24 @@ class References:
     @cached_property
     def recursive(self) -> frozenset[str]:
         """The places that lead back to themselves."""
-        edges: dict[str, set[str]] = {}
-        open_ = self._pointers_in(self.root)
-        while open_:
-            pointer = open_.pop()
-            if pointer not in edges:
-                edges[pointer] = self._pointers_in(schema_at(self.root, pointer))
-                open_ |= edges[pointer]
-        recursive = set()
-        for pointer in edges:
-            seen: set[str] = set()
-            todo = list(edges[pointer])
-            while todo:
-                other = todo.pop()
-                if other == pointer:
-                    recursive.add(pointer)
-                    break
-                if other not in seen:
-                    seen.add(other)
-                    todo.extend(edges[other])
-        return frozenset(recursive)
+        followed = cache(lambda pointer: self._pointers_in(schema_at(self.root, pointer)))
+        places = reached(self._pointers_in(self.root), followed)
+        return frozenset(place for place in places if place in reached(followed(place), followed))
 
     def _pointers_in(self, schema: Any) -> set[str]:
         return {pointer_of(self.root, reference) for reference in references_in(schema)}
+
+
+def reached(start: Iterable[str], follow: Callable[[str], Iterable[str]]) -> set[str]:
+    """The places that one comes to from some, those included."""
+    found: set[str] = set()
+    todo = list(start)
+    while todo:
+        place = todo.pop()
+        if place not in found:
+            found.add(place)
+            todo.extend(follow(place))
+    return found
 
 
 _SAME_PLACE = {"$defs": "definitions", "definitions": "$defs"}
