@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry.schema._conjunction import both, compact, paragraphs
 from ethos_registry.schema._dialect import Dialect
+from ethos_registry.schema._drafts import inner_places
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import sha256_hex
 from ethos_registry.types._schema_rules import in_order
@@ -115,12 +116,9 @@ def named_within(schema: Any, sent: Mapping[str, str]) -> Any:
     if not sent or not isinstance(schema, dict):
         return schema
     node = with_names(schema, sent)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        if keyword in node:
-            node[keyword] = [named_within(item, sent) for item in node[keyword]]
-    for keyword in ("not", "if", "then", "else"):
-        if keyword in node:
-            node[keyword] = named_within(node[keyword], sent)
+    for keyword, holder, key in inner_places(node):
+        if keyword in _IN_PLACE:
+            holder[key] = named_within(holder[key], sent)
     return node
 
 
@@ -135,12 +133,10 @@ ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
 EMPTY: tuple[Any, ...] = ({}, True)
 
 
-_NAMING = frozenset(
-    {
-        *("properties", "required", "dependentRequired", "dependentSchemas", "$ref"),
-        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-    }
-)
+_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
+IN_PLACE = _IN_PLACE | {"dependentSchemas"}
+"""Keywords of schemas that look at the same value."""
+_NAMING = IN_PLACE | {"properties", "required", "dependentRequired", "$ref"}
 """Keywords by which an object's properties may get names."""
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping
 from copy import copy
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ethos_registry.schema._compilation import (
     ALL_TYPES,
     EMPTY,
+    IN_PLACE,
     MAX_LEVELS,
     MAX_NODES,
     NoSchemaError,
@@ -28,17 +29,12 @@ from ethos_registry.schema._compilation import (
 )
 from ethos_registry.schema._conjunction import ABOUT
 from ethos_registry.schema._dialect import Dialect
+from ethos_registry.schema._drafts import inner_places
 from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
 from ethos_registry.schema._references import References, children, reached, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
-from ethos_registry.types._schema_rules import (
-    KEYWORD_ORDER,
-    SCHEMA,
-    SCHEMA_LISTS,
-    in_order,
-    ordered_schema,
-)
+from ethos_registry.types._schema_rules import KEYWORD_ORDER, SCHEMA, in_order, ordered_schema
 
 
 class Compiled(NamedTuple):
@@ -501,33 +497,21 @@ class _Compiler(LimitPass):
     ) -> None:
         """The schemas in a schema."""
         items = f"{path}/*" if path else "*"
-        inner = partial(self._schema, dialect=dialect, levels=levels)
-        same_value = partial(inner, sent=sent)
-        for keyword, value in node.items():
+        for keyword, holder, key in inner_places(node):
+            schema, place, rules = holder[key], items, dialect
+            notes: dict[str, Any] = {}
             if keyword == "properties":
-                node[keyword] = {
-                    name: inner(
-                        item,
-                        f"{path}/{name}" if path else name,
-                        notes={"name": renamed[name]} if name in renamed else {},
-                    )
-                    for name, item in value.items()
-                }
-            elif keyword == "dependentSchemas":
-                node[keyword] = {name: same_value(item, path) for name, item in value.items()}
-            elif keyword == "patternProperties":
-                node[keyword] = {name: inner(item, items) for name, item in value.items()}
-            elif keyword == "prefixItems":
-                node[keyword] = [inner(item, items) for item in value]
-            elif keyword in SCHEMA_LISTS:
-                node[keyword] = [same_value(item, path) for item in value]
-            elif keyword in ("not", "if", "then", "else"):
-                node[keyword] = same_value(value, path)
-            elif keyword in SCHEMA and not isinstance(value, bool):
-                is_whole = keyword == "items" and dialect.items_are_whole
-                node[keyword] = inner(value, items, dialect=_WHOLE if is_whole else dialect)
-            elif keyword == "items" and not dialect.boolean_schemas:
-                node[keyword] = inner(value, items)
+                place = f"{path}/{key}" if path else key
+                notes = {"name": renamed[key]} if key in renamed else {}
+            elif keyword in IN_PLACE:
+                place = path
+            elif keyword in SCHEMA and isinstance(schema, bool):
+                if keyword != "items" or dialect.boolean_schemas:
+                    continue
+            elif keyword == "items" and dialect.items_are_whole:
+                rules = _WHOLE
+            names = sent if keyword in IN_PLACE else None
+            holder[key] = self._schema(schema, place, rules, notes, sent=names, levels=levels)
 
     def is_exact(self, schema: Any, path: str, dialect: Dialect) -> bool:
         """Whether a schema permits in the dialect just what it does for the author."""

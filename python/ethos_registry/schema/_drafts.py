@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -93,16 +93,29 @@ def schema_of_2020_12(schema: Any, report: Report | None = None) -> Any:
         pointer = node.get("$ref")
         if isinstance(pointer, str):
             node["$ref"] = pointer.replace("#/definitions/", "#/$defs/")
-        for keyword, inner in node.items():
-            if keyword in SCHEMAS_BY_NAME:
-                node[keyword] = {name: translated(item) for name, item in inner.items()}
-            elif keyword in SCHEMA_LISTS:
-                node[keyword] = [translated(item) for item in inner]
-            elif keyword in SCHEMA:
-                node[keyword] = translated(inner)
+        for _, holder, key in inner_places(node):
+            holder[key] = translated(holder[key])
         return node
 
     return translated(schema)
+
+
+def inner_places(node: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Where each schema directly in a schema is: under which keyword, in what, by which key.
+
+    It can be replaced there: lists of schemas and schemas by name are copied before.
+    """
+    for keyword, value in node.items():
+        if keyword in SCHEMAS_BY_NAME:
+            node[keyword] = named = dict(value)
+            for name in value:
+                yield keyword, named, name
+        elif keyword in SCHEMA_LISTS:
+            node[keyword] = listed = list(value)
+            for index in range(len(listed)):
+                yield keyword, listed, index
+        elif keyword in SCHEMA:
+            yield keyword, node, keyword
 
 
 def has_old_references(schema: Any) -> bool:

@@ -16,7 +16,7 @@ from ethos_registry.schema._compilation import (
     in_place,
 )
 from ethos_registry.schema._conjunction import ABOUT, both, compact
-from ethos_registry.schema._drafts import has_old_references, node_of_2020_12
+from ethos_registry.schema._drafts import has_old_references, inner_places, node_of_2020_12
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
 _KEPT_CHARS = 2_000
@@ -76,15 +76,8 @@ class References:
             return node
         node.pop("$defs", None)
         pointer = node.pop("$ref", None)
-        for keyword, inner in node.items():
-            if keyword in SCHEMAS_BY_NAME:
-                node[keyword] = {
-                    name: self.written(item, stack, levels - 1) for name, item in inner.items()
-                }
-            elif keyword in SCHEMA_LISTS:
-                node[keyword] = [self.written(item, stack, levels - 1) for item in inner]
-            elif keyword in SCHEMA:
-                node[keyword] = self.written(inner, stack, levels - 1)
+        for _, holder, key in inner_places(node):
+            holder[key] = self.written(holder[key], stack, levels - 1)
         return node if pointer is None else self._referred(pointer, node, stack, levels)
 
     def _referred(
