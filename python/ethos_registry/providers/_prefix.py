@@ -434,14 +434,8 @@ def _compact(value: Any) -> bytes:
 
 def _common(left: bytes, right: bytes) -> int:
     """How many bytes two values begin with alike."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[:middle] == right[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    ends = range(1, min(len(left), len(right)) + 1)
+    return bisect_left(ends, True, key=lambda end: left[:end] != right[:end])
 
 
 def _marker_change(new: _Placed, first: int) -> PrefixChange:
