@@ -122,6 +122,8 @@ NO_MESSAGE = "(no message)"
 """The same for a blank error."""
 
 DataBlock: TypeAlias = Image | Document | Audio
+Shows: TypeAlias = Callable[[DataBlock], bool] | Mapping[str, int]
+"""Which blocks a provider shows; or the media types of those, each with the most bytes."""
 
 _SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
@@ -243,13 +245,11 @@ def sent_text(result: CallResult) -> str:
     return text if text.isascii() else _core.replace_surrogates(text)
 
 
-def sent_parts(
-    result: CallResult, shows: Callable[[DataBlock], bool] | Mapping[str, int]
-) -> tuple[str, list[DataBlock]]:
+def sent_parts(result: CallResult, shows: Shows) -> tuple[str, list[DataBlock]]:
     """The text of a result, and the blocks beside it that the provider `shows`.
 
-    `shows` may also be the most bytes of each media type. What a block is, its first bytes decide.
-    Links and what cannot be shown become lines of the text.
+    What a block is, its first bytes decide. Links and what cannot be shown become lines of the
+    text.
     """
     if not result.content:
         return sent_text(result), []
@@ -270,9 +270,7 @@ def sent_parts(
     return "\n".join(lines), shown
 
 
-def stated_parts(
-    result: CallResult, shows: Callable[[DataBlock], bool] | Mapping[str, int]
-) -> tuple[str, list[DataBlock]]:
+def stated_parts(result: CallResult, shows: Shows) -> tuple[str, list[DataBlock]]:
     """The same for formats without a flag for errors: the text of one starts with `Error: `."""
     text, blocks = sent_parts(result, shows)
     return (text if result.ok or _SAYS_ERROR.match(text) else f"Error: {text}"), blocks
@@ -290,11 +288,7 @@ def tool_messages(results: Iterable[CallResult]) -> list[Any]:
     ]
 
 
-def _not_shown(
-    block: DataBlock,
-    known: DataBlock | None,
-    shows: Callable[[DataBlock], bool] | Mapping[str, int],
-) -> str | None:
+def _not_shown(block: DataBlock, known: DataBlock | None, shows: Shows) -> str | None:
     """Why a block is not shown, as an addition to its description; `None` if it is."""
 
     def takes(given: DataBlock) -> bool:
