@@ -373,6 +373,16 @@ def test_one_walk_gives_what_the_passes_give(properties: Any, more: Any, name: s
     assert sorted(walked.changes) == sorted(passed.changes)
 
 
+@pytest.mark.parametrize("keyword", ["not", "if"])
+@pytest.mark.parametrize("name", DIALECTS)
+def test_nested_negations_do_not_double_the_time_at_each_level(name: str, keyword: str) -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(100):
+        schema = {keyword: schema}
+    compiled = compile_schema({"type": "object", "properties": {"x": schema}}, DIALECTS[name])
+    assert "x" in compiled.schema["properties"]
+
+
 def compile_calls(name: str) -> int:
     """How many functions run while an ordinary schema is compiled."""
     schema = {

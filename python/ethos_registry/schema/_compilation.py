@@ -179,6 +179,9 @@ class Compilation:
         self.nodes = 0
         self.widened = 0
         """How often more was permitted than the author permits."""
+        self.exact: dict[tuple[int, Dialect], tuple[Any, bool]] = {}
+        """Schemas by their `id`, and whether they are exact: without it, each level of nested `not`
+        would double the time."""
 
     def say(self, kind: NoteKind, path: str, message: str) -> None:
         """Note a change."""

@@ -515,12 +515,16 @@ class _Compiler(LimitPass):
 
     def is_exact(self, schema: Any, path: str, dialect: Dialect) -> bool:
         """Whether a schema permits in the dialect just what it does for the author."""
-        if any(True for _ in references_in(schema)):
-            return False
-        trial = copy(self)
-        trial.changes, trial.names = {}, {}
-        trial._schema(schema, path, dialect)
-        return trial.widened == self.widened
+        known = self.exact.get((id(schema), dialect))
+        if known is None:
+            trial = copy(self)
+            trial.changes, trial.names = {}, {}
+            is_exact = not any(True for _ in references_in(schema))
+            if is_exact:
+                trial._schema(schema, path, dialect)
+                is_exact = trial.widened == self.widened
+            known = self.exact[id(schema), dialect] = schema, is_exact
+        return known[1]
 
     def _renamed(
         self, node: dict[str, Any], path: str, notes: dict[str, Any], sent: dict[str, str]
