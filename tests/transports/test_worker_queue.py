@@ -63,6 +63,20 @@ async def test_calls_queued_at_a_killed_worker_run_once_in_another(tmp_path: Pat
     assert set(started(one.file).values()) == {1}
 
 
+async def test_a_call_at_a_worker_does_not_show_its_arguments(tmp_path: Path) -> None:
+    """Tracebacks and the debug mode of asyncio show what a callback was given."""
+    async with open_pool(1) as transport:
+        one = subject(transport, tmp_path)
+        await one.warm()
+        running = asyncio.create_task(one.run([counting(tmp_path / "hunter2", 0, HOURS)]))
+        await queued(transport, 1)
+        assert transport._pool is not None
+        [worker] = transport._pool._workers
+        assert "hunter2" not in repr([*worker.calls.values()])
+        await transport.aclose()
+        await running
+
+
 async def test_calls_queued_at_close_were_not_started(tmp_path: Path) -> None:
     transport = open_pool(1)
     one = subject(transport, tmp_path)

@@ -33,7 +33,7 @@ QUEUED_CALLS = 32
 # The calls of a pool, and the way of their answers back to the loops that wait for them.
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)  # its arguments may hold secrets
 class PoolCall:
     """One request in the pool."""
 
