@@ -168,7 +168,7 @@ async def _ended(future: asyncio.Future[Any]) -> None:
         await asyncio.wait([future])
 
 
-def context_from(
+def call_factory(
     factory: Callable[..., R] | None, *given: object, name: str = "context_factory"
 ) -> R | None:
     """What a factory of the host makes for one call; `None` without one."""
@@ -452,4 +452,4 @@ class AdapterCalls(TurnCollector):
 
     def context(self, *framework: object) -> ToolContext | None:
         """What the factory makes of the framework's objects; `None` without one."""
-        return context_from(self._context_factory, *framework)
+        return call_factory(self._context_factory, *framework)

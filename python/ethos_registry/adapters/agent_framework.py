@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, call_factory
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -185,7 +185,7 @@ def _execute(
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.approval_mode == "always_require":
             return needs_its_framework(tool.name, _FRAMEWORK, "waits for an approval")
-        kwargs = context_from(kwargs_factory, context, name="kwargs_factory") or {}
+        kwargs = call_factory(kwargs_factory, context, name="kwargs_factory") or {}
         try:
             invoke: Any = tool.invoke
             returned = await invoke(

@@ -22,7 +22,7 @@ from ethos_registry.adapters._framework_tools import (
     parts_result,
     result_as_dict,
 )
-from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, call_factory
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -228,7 +228,7 @@ def _execute(tool: BaseTool, config_factory: Callable[[ToolContext], Any] | None
     schema = _schema_of(tool)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
-        config = context_from(config_factory, context, name="config_factory")
+        config = call_factory(config_factory, context, name="config_factory")
         call = {"type": "tool_call", "name": tool.name, "args": args, "id": context.tool_call_id}
         try:
             message = await tool.ainvoke(call, config)

@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     parts_result,
 )
-from ethos_registry.adapters._turn_collector import AdapterCalls, context_from
+from ethos_registry.adapters._turn_collector import AdapterCalls, call_factory
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -188,7 +188,7 @@ def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] |
             return needs_its_framework(tool.name, "the OpenAI Agents SDK", "waits for an approval")
         text = json.dumps(args)
         ctx = AgentsToolContext(
-            context=context_from(context_factory, context),
+            context=call_factory(context_factory, context),
             tool_name=tool.name,
             tool_call_id=context.tool_call_id,
             tool_arguments=text,
