@@ -16,6 +16,7 @@ from ethos_registry._persistence.files import make_private_file, make_private_fo
 from ethos_registry.artifacts import SpooledArtifactStore
 from ethos_registry.capabilities import KeyValueDatabase
 from ethos_registry.execution import FileApprovalStore
+from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.tools import kanban_tools
 from ethos_registry.usage import UsageLedger
 
@@ -60,8 +61,19 @@ def board(folder: Path) -> None:
     assert result.ok, result.text
 
 
+def server_log(folder: Path) -> None:
+    make_private_folder(folder)
+    log = LogFile(str(folder / "server.log"))
+    log.write(b"a line\n")
+    (folder / "server.log").unlink()
+    log.write(b"another\n")
+    assert (folder / "server.log").read_bytes() == b"another\n"
+
+
 @pytest.mark.parametrize(
-    "write", [artifacts, approvals, key_values, ledger, board], ids=lambda each: each.__name__
+    "write",
+    [artifacts, approvals, key_values, ledger, board, server_log],
+    ids=lambda each: each.__name__,
 )
 def test_folders_and_files_are_for_their_owner_only(write, umask, tmp_path):
     folder = tmp_path / "new" / "folder"

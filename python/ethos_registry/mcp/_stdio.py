@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
+from ethos_registry._persistence.files import make_private_file
 from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
 
@@ -45,8 +46,8 @@ class LogFile:
         self.lines_dropped = 0
         """Lines of standard output that were not messages."""
         if path is not None:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.close(descriptor)
+            make_private_file(path)
+            os.truncate(path, 0)
 
     @property
     def tail(self) -> str:
@@ -62,6 +63,8 @@ class LogFile:
             if self._size + len(data) > MAX_LOG_BYTES:
                 path = Path(self._path)
                 self._size = path.write_bytes(path.read_bytes()[-MAX_LOG_BYTES // 2 :])
+            if not os.path.exists(self._path):  # it was removed, as by a rotation of logs
+                make_private_file(self._path)
             with open(self._path, "ab", buffering=0) as file:
                 file.write(data)
             self._size += len(data)
