@@ -330,6 +330,22 @@ class TestReading:
         assert isinstance(result, ToolError)
         assert result.code == "input_invalid"
 
+    @pytest.mark.parametrize("artifact_id", [[], ["a1"], {"id": "a1"}, 1, None])
+    def test_an_id_of_another_type_is_a_wrong_argument(
+        self, store: MemoryArtifactStore, artifact_id: Any
+    ) -> None:
+        remaining(store, "a")
+        for tool in tools_of(store):
+            args = {"pattern": "a"} if tool.name == "artifact_grep" else {}
+            result: Any = tool.execute({"artifact_id": artifact_id} | args, ToolContext())
+            assert error(result).startswith("artifact_id: should be ")
+            assert result.code == "input_invalid"
+
+    def test_any_number_of_matches_can_be_requested(self, store: MemoryArtifactStore) -> None:
+        remaining(store, "a\nb\na\n")
+        result = read(tools_of(store), "artifact_grep", "a1", pattern="a", max_matches=10**30)
+        assert text(result) == "0:a\n2:a"
+
 
 VALUE: dict[str, Any] = {
     "items": [{"name": "é", "n": number} for number in range(50)],

@@ -142,7 +142,7 @@ def grep(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) 
         args["pattern"],
         args.get("flags", ""),
         context_lines=int(args.get("context_lines", 0)),
-        max_matches=int(args.get("max_matches", DEFAULT_MATCHES)),
+        max_matches=min(int(args.get("max_matches", DEFAULT_MATCHES)), artifact.line_count()),
         max_chars=max(budget_chars - _NOTE_CHARS, 0),
         max_line_bytes=min(_MAX_LINE_BYTES, max(_MIN_LINE_BYTES, budget_chars // 2)),
     )
@@ -343,11 +343,10 @@ def _execute(
     store: MemoryArtifactStore, reader: Reader, schema: Mapping[str, Any], ids: frozenset[str]
 ) -> Callable[[Any, ToolContext], ToolResult]:
     def execute(args: Any, context: ToolContext) -> ToolResult:
-        artifact_id = args.get("artifact_id") if isinstance(args, Mapping) else None
-        artifact = store.get(artifact_id) if isinstance(artifact_id, str) else None
-        is_gone = artifact is None and (
-            artifact_id in ids or (isinstance(artifact_id, str) and is_artifact_id(artifact_id))
-        )
+        given = args.get("artifact_id") if isinstance(args, Mapping) else None
+        artifact_id = given if isinstance(given, str) else ""
+        artifact = store.get(artifact_id)
+        is_gone = artifact is None and (artifact_id in ids or is_artifact_id(artifact_id))
         # An artifact that was stored after the tools were made can be read too.
         check = _any_artifact(reader.name)
         if artifact is None and not is_gone:
@@ -387,7 +386,7 @@ def _described(block: ContentBlock) -> str:
     return f"link {block.url}" if isinstance(block, Link) else block.describe()
 
 
-def _gone(artifact_id: object) -> ToolError:
+def _gone(artifact_id: str) -> ToolError:
     return err(
         f"Error: no artifact with id {artifact_id} in this turn: it is gone; call the tool again "
         "for its output",
