@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import gzip
 import ipaddress
@@ -484,6 +485,57 @@ async def test_a_reply_that_drips_ends_at_the_total_time(face):
     assert time.monotonic() - started < 18
     listener.close()
     thread.join(10)
+
+
+async def test_pools_that_are_closed_end_a_fetch_of_a_plain_function():
+    is_requested, is_over = threading.Event(), threading.Event()
+
+    def late(target, head):
+        is_requested.set()
+        is_over.wait(10)
+        return response()
+
+    with serving(late) as server:
+        fetch = fetcher()
+
+        def fetch_in_vain():
+            with pytest.raises(concurrent.futures.CancelledError):
+                fetch.sync.fetch(f"http://a.test:{server.port}/")
+
+        task = asyncio.create_task(asyncio.to_thread(fetch_in_vain))
+        assert await asyncio.to_thread(is_requested.wait, 5)
+        await fetch._pools.aclose()
+        await asyncio.wait_for(task, 5)
+        is_over.set()
+
+
+def test_pools_that_are_closed_end_a_fetch_that_has_not_begun():
+    pools, ended = ConnectionPools(), threading.Event()
+
+    async def nothing():
+        pass
+
+    def fetch():
+        is_closing.wait()
+        with contextlib.suppress(concurrent.futures.CancelledError):
+            pools.wait(nothing)
+        ended.set()
+
+    def occupy_the_loop():  # until the fetch waits behind the end of the loop
+        is_closing.set()
+        time.sleep(0.2)
+
+    async def close():
+        loop = asyncio.get_running_loop()
+        thread.end()
+        loop.call_soon(loop.call_soon, occupy_the_loop)
+
+    pools.wait(nothing)
+    [thread] = pools._threads.values()
+    is_closing = threading.Event()
+    threading.Thread(target=fetch, daemon=True).start()
+    pools.wait(close)
+    assert ended.wait(5)
 
 
 async def test_connections_of_one_policy_are_not_used_under_another(public_loopback):

@@ -116,13 +116,18 @@ class LoopThread:
         async def settle() -> None:
             try:
                 value = await make()
+            except asyncio.CancelledError:
+                raise
             except BaseException as error:
                 outcome.set_exception(error)
             else:
                 outcome.set_result(value)
 
         def start() -> None:
-            tasks.append(self._loop.create_task(settle()))
+            task = self._loop.create_task(settle())
+            # Cancelled, maybe before its first step: the end of a loop cancels what it runs.
+            task.add_done_callback(lambda _: outcome.cancel())
+            tasks.append(task)
 
         context = copy_context()
         if _is_a_loop_running():
