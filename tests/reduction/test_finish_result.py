@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import ToolError, ToolOk, ToolResult, err, ok
-from ethos_registry.reduction import ToolReducerContext, built_in_reducers
+from ethos_registry.reduction import ToolReducerContext, built_in_reducers, redact_text
 from ethos_registry.reduction._finish import finish_result
 from ethos_registry.reduction._reducers import BuiltInReducer
 from ethos_registry.types._json_values import MAX_JSON_BYTES
@@ -150,6 +150,14 @@ def test_a_reducer_that_changes_structured_and_raises_leaks_nothing() -> None:
     assert finished.result is result
     assert result.structured == {"rows": [1]}
     assert result.extra == {"note": "n"}
+
+
+def test_what_a_python_reducer_adds_is_redacted() -> None:
+    token = "ghp_" + "0aZ9" * 9
+    reducer = Reducer(lambda *_: ok("short", structured={token: [token]}, note=token))
+    finished = finish_result(ok("long"), 100, reducer, redact=redact_text).result
+    label = "[redacted: github token]"
+    assert (finished.structured, finished.extra) == ({label: [label]}, {"note": label})
 
 
 class Panic(BaseException):

@@ -196,6 +196,18 @@ def test_untrusted_links_and_names_stay_inside_the_fence() -> None:
     assert marked.content == tuple(content)
 
 
+@pytest.mark.parametrize("untrusted", ["mark", "wrap"])
+def test_blocks_of_an_iterator_or_a_list_become_a_tuple(untrusted: Any) -> None:
+    blocks = [Image(PNG), Link("https://e.com/")]
+    for content in (iter(blocks), blocks):
+        answer = run(
+            ToolOk("x", content=content),  # type: ignore[arg-type]
+            fields={"output_is_untrusted": True},
+            untrusted=untrusted,
+        )
+        assert answer.content == tuple(blocks[: 1 if untrusted == "wrap" else 2])
+
+
 def test_a_function_may_return_a_block() -> None:
     @tool
     def draw() -> Image:

@@ -63,8 +63,10 @@ def bounded_content(
         elif len(block.data_bytes) > MAX_CONTENT_BYTES:
             too_large.append(block.describe())
         else:
-            sendable.append(replace(block, name=None) if is_fenced and block.name else block)
-    if len(sendable) != len(blocks) or not all(map(operator.is_, sendable, blocks)):
+            has_name = is_fenced and block.name is not None
+            sendable.append(replace(block, name=None) if has_name else block)
+    is_same = len(sendable) == len(blocks) and all(map(operator.is_, sendable, blocks))
+    if not is_same or blocks is not result.content:  # it may be an iterator, which is used up now
         result = replace(result, content=tuple(sendable))
     if links:
         result = with_text(result, "\n".join([result.text, *links]))
