@@ -496,6 +496,12 @@ def test_a_registry_that_was_pickled_says_the_same_and_cannot_be_changed() -> No
         object.__setattr__(again, "size", 0)
 
 
+def test_what_a_registry_is_pickled_as_makes_it_more_than_once() -> None:
+    registry, _ = frozen_and_tools()
+    make, values = registry.__reduce__()
+    assert said_by(make(*values)) == said_by(make(*values)) == said_by(registry)
+
+
 def test_what_cannot_be_sent_as_it_is_is_not_pickled() -> None:
     registry, tools = frozen_and_tools()
     object.__setattr__(tools[0], "execute", evil)

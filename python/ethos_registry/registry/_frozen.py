@@ -264,7 +264,7 @@ def _unpickled(
         )
         for each in sent
     ]
-    runtime = checked_runtime(backends, reducers, options.pop("default_timeout_seconds"), **options)
+    runtime = checked_runtime(backends, reducers, **options)
     return _frozen(registered, runtime, validates, None, Declared(dict.fromkeys(declared)))
 
 

@@ -79,8 +79,8 @@ _NAMED_OPTIONS = (
 def checked_runtime(
     backends: CapabilityBackends | None,
     reducers: ToolResultReducerRegistry | None,
-    default_timeout_seconds: float | None,
     /,
+    default_timeout_seconds: float | None,
     *,
     max_threads: int | None = None,
     redact: bool = True,
