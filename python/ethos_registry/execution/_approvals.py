@@ -282,21 +282,20 @@ def _redacted(text: str, redact: Redact | None) -> str:
 
 
 def resumed_call(
-    approvals: Approvals | None,
+    request: Any,
     token: str,
-    snapshot: Snapshot,
     *,
-    personality_id: str | None,
     agent_id: str | None,
-    session_id: str,
     is_approved: bool,
     edited_args: Any,
     reason: str | None,
 ) -> tuple[ToolCall, ResumedCall]:
     """The call of a token, and the decision. Agent and session are checked if they are given.
 
-    Raises `ApprovalError` for a token that is not valid here.
+    `request` is that of the batch which continues the call. Raises `ApprovalError` for a token that
+    is not valid there.
     """
+    approvals: Approvals | None = request.runtime.approvals
     if approvals is None:
         raise ConfigError(
             "the registry has no `approvals`; create it with `ToolRegistry(approvals=...)`"
@@ -305,10 +304,12 @@ def resumed_call(
         raise ConfigError("`edited_args` belong to an approval: pass `approved=True` with them")
     claims = approvals.read(token)
     name = claims["tool"]
-    if claims["registry"] != fingerprint_of(snapshot, name):
+    if claims["registry"] != fingerprint_of(request.admission.snapshot, name):
         raise ApprovalError(
             "other_registry", f"tool `{name}` or its registry is not what was approved"
         )
+    personality, session_id = request.personality, request.context.session_id
+    personality_id = None if personality is None else personality.id
     is_other_agent = agent_id is not None and claims["agent"] != agent_id
     is_other_session = session_id != "" and claims.get("session", session_id) != session_id
     if claims["personality"] != personality_id or is_other_agent or is_other_session:

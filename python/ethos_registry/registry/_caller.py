@@ -103,14 +103,10 @@ class Caller:
         reason: str | None,
     ) -> CallResult:
         """Continue a call that waits for approval in a batch of its own; see `View.resume`."""
-        personality = self.personality
         call, resumed = resumed_call(
-            self.runtime.approvals,
+            request,
             token,
-            self.admission.snapshot,
-            personality_id=None if personality is None else personality.id,
             agent_id=self.agent_id,
-            session_id=request.context.session_id,
             is_approved=_checks.boolean(approved, "approved"),
             edited_args=edited_args,
             reason=_checks.optional_unicode_text(reason, "reason"),
