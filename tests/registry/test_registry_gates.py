@@ -136,6 +136,28 @@ def test_an_empty_list_gates_nothing_and_says_so(caplog: pytest.LogCaptureFixtur
     assert outcomes(registry, ["a"], []) == {"a": None}
 
 
+class AnyCase(str):
+    """A string that is equal to others."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and str.lower(self) == str.lower(other)
+
+    def __hash__(self) -> int:
+        return hash(str.lower(self))
+
+
+def test_an_equal_string_of_another_class_is_another_policy() -> None:
+    registry = ToolRegistry([made("a"), made("A"), made("b")])
+    for name in ("a", "A"):
+        listed, left_out = [AnyCase(name)], ToolFilterOpts(exclude_tools=[AnyCase(name)])
+        assert names(registry.to_definitions(listed)) == [name]
+        assert name not in names(registry.to_definitions(None, left_out))
+        view = registry.view(Personality("p", toolset=listed))
+        assert names(view.definitions()) == [name]
+
+
 def test_no_tools_denies_every_built_in_but_the_included() -> None:
     registry = ToolRegistry([made("a"), made("skill", always_include=True), made("mcp__s__x")])
     registry.register(made("plug"), plugin_id="")

@@ -330,7 +330,10 @@ def _is_finite(number: float) -> bool:
 
 
 def strings(value: object, what: str) -> tuple[str, ...]:
-    """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
+    """`value` as a tuple if it is a list, tuple or set of strings; one string is refused.
+
+    They are plain strings: one of a class of its own may be equal to others.
+    """
     if isinstance(value, str):
         shown = brief(value)
         raise ConfigError(
@@ -339,11 +342,12 @@ def strings(value: object, what: str) -> tuple[str, ...]:
         )
     if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
         raise _fail(what, "a list of strings", value)
-    items: tuple[Any, ...] = tuple(value)
-    for item in items:
+    items: list[str] = []
+    for item in value:
         if not isinstance(item, str):
             raise _fail(what, "a list of strings", value)
-    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
+        items.append(str.__str__(item))
+    return tuple(sorted(items) if isinstance(value, set | frozenset) else items)
 
 
 # The names of fields in JSON objects.
