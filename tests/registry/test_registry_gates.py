@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -156,6 +157,18 @@ def test_an_equal_string_of_another_class_is_another_policy() -> None:
         assert name not in names(registry.to_definitions(None, left_out))
         view = registry.view(Personality("p", toolset=listed))
         assert names(view.definitions()) == [name]
+
+
+class Server(str, Enum):  # noqa: UP042 - its text is not its value
+    FILES = "files"
+
+
+def test_a_member_of_an_enumeration_names_a_server() -> None:
+    registry = ToolRegistry([made("mcp__files__read"), made("mcp__files__write")])
+    for server in (Server.FILES, "files"):
+        filters = ToolFilterOpts(allowed_mcp_tools={server: ["read"]})
+        assert names(registry.to_definitions(None, filters)) == ["mcp__files__read"]
+        assert filters.to_wire() == {"allowedMcpTools": {"files": ["read"]}}
 
 
 def test_no_tools_denies_every_built_in_but_the_included() -> None:

@@ -169,7 +169,7 @@ class ToolFilterOpts:
                 f"`allowed_mcp_tools` must map servers to tool names, got {type(tools).__name__}"
             )
         copied = {
-            _checks.text(server, "a server in allowed_mcp_tools"): _checks.strings(
+            str.__str__(_checks.text(server, "a server in allowed_mcp_tools")): _checks.strings(
                 names, f"allowed_mcp_tools[{server!r}]"
             )
             for server, names in tools.items()
