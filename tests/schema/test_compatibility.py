@@ -469,6 +469,26 @@ class TestDepth:
         schema = schema_of({"house": house(), "node": node}, "house", **{"$defs": {"node": node}})
         ToolRegistry([tool(act, schema=schema)])
 
+    @pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "allOf"])
+    def test_schemas_that_refer_to_themselves_are_compared(self, keyword: str) -> None:
+        def act(house: House, name: str | list[int] = "") -> None: ...
+
+        again = [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]
+        definitions = {"a": {keyword: [*again, STRING]}, "b": {keyword: [*again, STRING]}}
+        others = {"$defs": definitions}
+        ToolRegistry(
+            [
+                tool(act, name=name, schema=schema_of(properties, "house", **others))
+                for name, properties in (
+                    ("first", {"house": house(), "name": {"$ref": "#/$defs/a"}}),
+                    ("second", {"house": house(), "name": {keyword: [*again, STRING]}}),
+                )
+            ]
+        )
+        declared = house(street={"$ref": "#/$defs/a", "type": "string"})
+        schema = schema_of({"house": declared}, "house", **others)
+        assert "permits type string for `house.street`" in str(refused(act, schema))
+
     def test_all_of_at_the_root_is_part_of_the_schema(self) -> None:
         def act(a: int, b: str = "") -> None: ...
 

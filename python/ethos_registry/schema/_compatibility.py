@@ -25,9 +25,6 @@ from ethos_registry.types._errors import ConfigError
 # Schemas are frozen: their objects are dicts, and checking for a dict costs a fraction of checking
 # for a mapping.
 
-_MAX_STEPS = 32
-"""How many alternatives and references are followed."""
-
 
 class Side(NamedTuple):
     """A schema of a value, and the definitions that its references lead to.
@@ -39,15 +36,12 @@ class Side(NamedTuple):
 
     schema: Any
     definitions: Mapping[str, Any]
-    steps: int = _MAX_STEPS
+    followed: frozenset[str] = frozenset()
+    """References that led here: what a schema that refers to itself states is read once."""
 
     def at(self, schema: Any) -> Side:
         """A schema of another value."""
         return Side(schema, self.definitions)
-
-    def _inner(self, schema: Any) -> Side:
-        """Another schema of the same value."""
-        return Side(schema, self.definitions, self.steps - 1)
 
     @property
     def parts(self) -> list[Mapping[str, Any]]:
@@ -59,16 +53,28 @@ class Side(NamedTuple):
         >>> Side({"allOf": [{"$ref": "#/$defs/a"}, {"minimum": 1}]}, definitions).parts[1:]
         [{'$ref': '#/$defs/a'}, {'type': 'integer'}, {'minimum': 1}]
         """
-        schema = self.schema
-        if not isinstance(schema, dict) or self.steps <= 0:
-            return []
-        found: list[Mapping[str, Any]] = [schema]
-        place = schema.get("$ref")
-        if isinstance(place, str) and place.startswith("#/$defs/"):
-            found += self._inner(self.definitions.get(place.rpartition("/")[2])).parts
-        for inner in schema.get("allOf", ()):
-            found += self._inner(inner).parts
+        found: list[Mapping[str, Any]] = []
+        followed, todo = self.followed, [self.schema]
+        while todo:
+            schema = todo.pop()
+            if not isinstance(schema, dict):
+                continue
+            found.append(schema)
+            if "allOf" in schema:
+                todo += reversed(schema["allOf"])
+            place = schema.get("$ref")
+            if isinstance(place, str) and place.startswith("#/$defs/") and place not in followed:
+                followed |= {place}
+                todo.append(self.definitions.get(place.rpartition("/")[2]))
         return found
+
+    def unions(self, part: Mapping[str, Any]) -> list[list[Side]]:
+        """The alternatives of each `anyOf` and `oneOf` of a part."""
+        lists = [part[keyword] for keyword in ("anyOf", "oneOf") if part.get(keyword)]
+        if not lists:
+            return []
+        followed = self.followed.union(each["$ref"] for each in self.parts if "$ref" in each)
+        return [[Side(item, self.definitions, followed) for item in items] for items in lists]
 
     @property
     def types(self) -> frozenset[str] | None:
@@ -83,8 +89,8 @@ class Side(NamedTuple):
         values = listed_values(part)
         if values is not None:
             yield frozenset(map(type_of, values))
-        for union in alternatives(part):
-            types = [self._inner(alternative).types for alternative in union]
+        for union in self.unions(part):
+            types = [alternative.types for alternative in union]
             known = [item for item in types if item is not None]
             if len(known) == len(types):
                 yield frozenset().union(*known)
@@ -108,10 +114,10 @@ class Side(NamedTuple):
             yield {json.dumps(value, sort_keys=True): value for value in values}
         if part.get("type") == "null":
             yield {"null": None}
-        for union in alternatives(part):
+        for union in self.unions(part):
             merged: dict[str, Any] = {}
             for alternative in union:
-                listed = self._inner(alternative).values
+                listed = alternative.values
                 if listed is None:
                     break
                 merged |= listed
@@ -141,11 +147,6 @@ class Side(NamedTuple):
         key = "additionalProperties"
         stated = [part[key] for part in self.parts if key in part]
         return False if False in stated else stated[0] if stated else None
-
-
-def alternatives(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """The lists of alternatives; a value must match one of each list."""
-    return [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
 
 
 def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
@@ -220,10 +221,10 @@ def _pairs(declared: Side, accepted: Side) -> Iterator[tuple[Side, Side]]:
 
 def _branches(side: Side) -> list[Side]:
     """The alternatives of a union at the root of a schema; the schema itself if it has no union."""
-    unions = [union for part in side.parts for union in alternatives(part)]
+    unions = [union for part in side.parts for union in side.unions(part)]
     if len(unions) != 1:
         return [side]
-    return [branch for item in unions[0] for branch in _branches(side.at(item))]
+    return [branch for item in unions[0] for branch in _branches(item)]
 
 
 def _fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[str]:
