@@ -6,6 +6,7 @@ import ast
 import copy
 import enum
 import functools
+import importlib
 import pickle
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,16 @@ def test_a_tool_made_from_a_function_says_why_it_cannot_be_pickled() -> None:
     with pytest.raises(TypeError, match="decorate the function at module level with `@tool`"):
         pickle.dumps(double)
     assert copy.deepcopy(double) is double
+
+
+def test_a_tool_of_a_module_whose_name_is_no_identifier_is_pickled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "from ethos_registry import tool\n\n@tool\ndef double(number: int) -> int: ...\n"
+    (tmp_path / "my-tools.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    double = importlib.import_module("my-tools").double
+    assert pickle.loads(pickle.dumps(double)) is double
 
 
 def test_replace_changes_the_named_fields_only() -> None:

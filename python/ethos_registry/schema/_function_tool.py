@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import logging
-import pkgutil
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
@@ -103,7 +104,7 @@ class FunctionTool(Tool, Generic[P, R]):
 def _imported(module_name: str | None, qualified_name: str | None) -> Any:
     """The object of this name in an importable module, or `None`."""
     try:
-        return pkgutil.resolve_name(f"{module_name}:{qualified_name}")
+        return attrgetter(qualified_name or "")(importlib.import_module(module_name or ""))
     except (ImportError, AttributeError, ValueError):
         return None
 
