@@ -9,7 +9,7 @@ import pytest
 
 from ethos_registry import ConfigError, EthosRegistryError, ToolAlreadyRegisteredError
 from ethos_registry.artifacts import ArtifactGoneError
-from ethos_registry.capabilities import HostNotAllowedError
+from ethos_registry.capabilities import HostNotAllowedError, KeyValueError
 from ethos_registry.execution import ApprovalError
 from ethos_registry.registry import TurnAlreadySignalledError
 from ethos_registry.types import _checks
@@ -46,6 +46,13 @@ def test_errors_survive_pickling_and_copies(protocol: int) -> None:
             assert type(twin) is type(error)
             assert str(twin) == str(error)
             assert vars(twin) == vars(error)
+
+
+def test_operating_system_errors_keep_their_number_and_file() -> None:
+    error = KeyValueError(28, "no space left on device", "/data/kv.db")
+    for twin in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert str(twin) == str(error) == "[Errno 28] no space left on device: '/data/kv.db'"
+        assert (twin.errno, twin.filename, twin.args) == (28, "/data/kv.db", error.args)
 
 
 def test_the_context_of_an_error_is_a_copy() -> None:

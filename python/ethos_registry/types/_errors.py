@@ -25,7 +25,8 @@ class EthosRegistryError(Exception):
     __module__ = "ethos_registry"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
+        reduced: Any = super().__reduce__()  # the arguments of an `OSError` have its file too
+        return _rebuild, (*reduced[:2], self.__dict__)
 
 
 class ConfigError(EthosRegistryError, ValueError):
@@ -122,7 +123,7 @@ def _rebuild(
     kind: type[EthosRegistryError], arguments: tuple[Any, ...], state: dict[str, Any]
 ) -> EthosRegistryError:
     """Unpickle without `__init__`, whose parameters differ between classes."""
-    error = kind.__new__(kind)
-    error.args = arguments
+    error = kind.__new__(kind, *arguments)
+    error.args = error.args or arguments  # a subclass of `OSError` leaves them to `__init__`
     error.__dict__.update(state)
     return error
