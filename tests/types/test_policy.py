@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
 from typing import Any
 
 import pytest
@@ -52,6 +52,15 @@ def test_the_tools_of_servers_are_read_only_in_copies_too(twin: Any) -> None:
     filters = twin(ToolFilterOpts(allowed_mcp_tools={"s": ["x"]}))
     with pytest.raises(TypeError, match="read-only"):
         filters.allowed_mcp_tools["s"] = ("y",)
+
+
+def test_fields_that_a_subclass_adds_stay_off_the_wire() -> None:
+    @dataclass(frozen=True)
+    class Team(Personality):
+        owner: str = ""
+
+    wire = Team("reader", exclude=["rm"], owner="ops").to_wire()
+    assert Personality.from_wire(wire) == Personality("reader", exclude=["rm"])
 
 
 def test_lists_are_copied() -> None:

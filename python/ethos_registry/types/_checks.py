@@ -409,10 +409,13 @@ def python_names(
     return values
 
 
-def to_wire(value: Any) -> dict[str, Any]:
-    """A dataclass as a JSON object, without the fields that have their default."""
+def to_wire(value: Any, kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass as a JSON object, without those that have their default.
+
+    What a subclass of `kind` adds is left out: `kind` would refuse it where it is read.
+    """
     wire: dict[str, Any] = {}
-    for field, name, default in _wire_fields(value.__class__):
+    for field, name, default in _wire_fields(kind):
         item = getattr(value, field)
         if default is MISSING or item != default:
             wire[name] = _json_value(item)

@@ -129,7 +129,7 @@ class ReadMtime:
 
     def to_wire(self) -> dict[str, Any]:
         """The entry as a JSON object."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, ReadMtime)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ReadMtime:

@@ -185,7 +185,7 @@ class ToolFilterOpts:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the filters that are not set."""
-        wire = _checks.to_wire(self)
+        wire = _checks.to_wire(self, ToolFilterOpts)
         if self.allowed_mcp_tools is not None:
             tools = self.allowed_mcp_tools.items()
             wire["allowedMcpTools"] = {server: list(names) for server, names in tools}
@@ -251,7 +251,7 @@ class NetworkPolicy:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the fields that are not set."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, NetworkPolicy)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> NetworkPolicy:
@@ -321,7 +321,7 @@ class CommandPolicy:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object, without the fields that are not set."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, CommandPolicy)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> CommandPolicy:
@@ -392,7 +392,7 @@ class Personality:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object of a policy file, without the fields that are not set."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, Personality)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Personality:

@@ -40,7 +40,7 @@ class SharedFolder:
 
     def to_wire(self) -> dict[str, Any]:
         """The folder as a JSON object."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, SharedFolder)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> SharedFolder:
@@ -82,7 +82,7 @@ class FinishOrder:
 
     def to_wire(self) -> dict[str, Any]:
         """The order as a JSON object, without fields that have their default."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, FinishOrder)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FinishOrder:
@@ -115,7 +115,7 @@ class FinishFacts:
 
     def to_wire(self) -> dict[str, Any]:
         """The facts as a JSON object."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, FinishFacts)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> FinishFacts:

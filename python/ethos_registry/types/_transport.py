@@ -79,7 +79,7 @@ class ToolExecuteRequest:
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object; live objects of the context stay behind: see `obstacle`."""
-        return _checks.to_wire(self)
+        return _checks.to_wire(self, ToolExecuteRequest)
 
     @property
     def obstacle(self) -> str | None:
