@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import NO_TOOLS, ConfigError, Personality, ToolFilterOpts
+from ethos_registry import (
+    NO_TOOLS,
+    ConfigError,
+    Personality,
+    Tool,
+    ToolFilterOpts,
+    ToolRegistry,
+)
 from ethos_registry.capabilities import FsReach, NetworkPolicy
 
 VALUES = [
@@ -61,6 +68,19 @@ def test_fields_that_a_subclass_adds_stay_off_the_wire() -> None:
 
     wire = Team("reader", exclude=["rm"], owner="ops").to_wire()
     assert Personality.from_wire(wire) == Personality("reader", exclude=["rm"])
+
+
+def test_a_filter_that_was_changed_by_force_decides_for_no_other() -> None:
+    registry = ToolRegistry()
+    for name in ("mcp__s__secret", "mcp__s__public"):
+        tool = Tool(name=name, description="", schema={"type": "object"}, execute=print)
+        registry.register(tool, mcp_server="s")
+    changed = ToolFilterOpts(allowed_mcp_tools={"s": ["secret"]})
+    registry.to_definitions(filter_opts=changed)
+    dict.__setitem__(changed.allowed_mcp_tools, "s", ("public",))  # type: ignore[index,arg-type]
+    other = ToolFilterOpts(allowed_mcp_tools={"s": ["public"]})
+    [shown] = registry.to_definitions(filter_opts=other)
+    assert shown["name"] == "mcp__s__public"
 
 
 def test_lists_are_copied() -> None:

@@ -177,8 +177,9 @@ class ToolFilterOpts:
         object.__setattr__(self, "allowed_mcp_tools", ReadOnlyDict(copied))
 
     def __hash__(self) -> int:
-        servers = frozenset(self.allowed_mcp_tools or ())
-        return hash((self.allowed_mcp_servers, self.allowed_plugins, servers, self.exclude_tools))
+        # Of all values: a cache of gates must not find a policy that was changed by force.
+        tools = frozenset((self.allowed_mcp_tools or {}).items())
+        return hash((self.allowed_mcp_servers, self.allowed_plugins, tools, self.exclude_tools))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ToolFilterOpts, tuple(getattr(self, name) for name in self.__match_args__)
