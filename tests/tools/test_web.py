@@ -183,6 +183,13 @@ async def test_a_failure_names_what_to_do_next(status, way_out):
     assert way_out in result.text
 
 
+async def test_a_server_may_ask_to_wait_for_an_absurd_time():
+    wait = "9" * 5_000
+    with serving(lambda target, head: response(429, b"", Retry_After=wait)) as server:
+        result = await fetch(server)
+    assert result.text.endswith("wait before the next one, or use another source")
+
+
 async def test_a_slow_a_large_and_a_missing_server_are_refused_with_the_way_out():
     with serving(page("x" * 5_000)) as server:
         limits = {"fetch_limits": FetchLimits(max_wire_bytes=1_000)}

@@ -207,6 +207,7 @@ _HEADERS = {
 _TEXT_TYPES = re.compile(
     r"text/|application/(?:.*\+)?(?:json|xml|javascript|yaml|toml)\b", re.IGNORECASE
 )
+_MAX_WAIT_DIGITS = 9
 _STATUS_HELP = {
     400: "check the URL",
     401: "it needs a login; use another source",
@@ -322,7 +323,7 @@ def _status_refusal(reply: ScopedResponse) -> RefusalError:
     if status >= 500:
         way_out = "the server has a problem; try again later or use another source"
     wait = reply.headers.get("retry-after", "")
-    if wait.isascii() and wait.isdigit():
+    if wait.isascii() and wait.isdigit() and len(wait) <= _MAX_WAIT_DIGITS:
         way_out += f" (the server asks to wait {int(wait):,} seconds)"
     return RefusalError(f"{quoted(reply.url)}: HTTP {status}; {way_out}", "execution_failed")
 
