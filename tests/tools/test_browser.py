@@ -301,6 +301,19 @@ def test_the_tools_work_from_code_without_a_loop(browser):
             assert "Ferries" in result.text
 
 
+async def test_a_call_for_a_page_that_cannot_be_started_names_the_way_out(browser):
+    broken = Browser(executable_path="/bin/false")
+    try:
+        act = use(broken)
+        first, second = await asyncio.gather(
+            *(act("open", {"url": "http://site.test"}) for _ in range(2))
+        )
+    finally:
+        broken.close()
+    assert "the browser could not do this" in first.text
+    assert second.text == "the page was closed meanwhile; open one with browser_open"
+
+
 def test_without_chromium_the_tools_are_hidden(monkeypatch):
     monkeypatch.setenv("PATH", "")
     tools = Browser().tools()

@@ -449,9 +449,13 @@ class Browser:
         """One action, on the browser's loop."""
         from playwright.async_api import Error
 
-        page = await self._page(key, context, opens=opens)
         try:
+            page = await self._page(key, context, opens=opens)
             async with page.lock, asyncio.timeout(self._timeout_seconds + 10):
+                if page not in self._pages.values():  # it could not be started, or was replaced
+                    raise RefusalError(
+                        "the page was closed meanwhile; open one with browser_open", "not_available"
+                    )
                 return await work(page, values)
         except (Error, TimeoutError) as error:
             reason = str(error).partition("\n")[0] or "it took too long"
