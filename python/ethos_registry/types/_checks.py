@@ -342,11 +342,11 @@ def strings(value: object, what: str) -> tuple[str, ...]:
         )
     if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
         raise _fail(what, "a list of strings", value)
-    items: list[str] = []
-    for item in value:
-        if not isinstance(item, str):
+    items = list(value)
+    if {*map(type, items)} - {str}:  # one check of the usual list
+        if not all(issubclass(type(item), str) for item in items):
             raise _fail(what, "a list of strings", value)
-        items.append(str.__str__(item))
+        items = [str.__str__(item) for item in items]
     return tuple(sorted(items) if isinstance(value, set | frozenset) else items)
 
 
