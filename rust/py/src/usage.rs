@@ -326,7 +326,6 @@ fn ends_a_run(reason: &str) -> bool {
 
 /// The reason of the registry; `failed` for an error of the tool's own, `refused` for one that came
 /// before it.
-
 fn error_outcome(result: &Bound<'_, PyAny>, is_started: bool) -> PyResult<String> {
     let reason = result.getattr(intern!(result.py(), "reason"))?;
     if reason.is_none() {
