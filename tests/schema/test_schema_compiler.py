@@ -383,6 +383,15 @@ def test_nested_negations_do_not_double_the_time_at_each_level(name: str, keywor
     assert "x" in compiled.schema["properties"]
 
 
+@pytest.mark.parametrize("name", DIALECTS)
+def test_over_20_000_schemas_are_refused_without_any_reference(name: str) -> None:
+    tree: dict[str, Any] = {"type": "string"}
+    for _ in range(15):
+        tree = {"prefixItems": [tree], "items": tree}
+    with pytest.raises(NoSchemaError, match="has over 20,000 schemas"):
+        compile_schema({"type": "object", "properties": {"x": tree}}, DIALECTS[name])
+
+
 def compile_calls(name: str) -> int:
     """How many functions run while an ordinary schema is compiled."""
     schema = {

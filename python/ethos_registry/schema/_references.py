@@ -25,8 +25,8 @@ _CUT_LEVELS = 3
 """How often a recursive definition is written out where a provider has no references."""
 
 
-class _TooLargeError(Exception):
-    """Inlining would write out too many schemas."""
+class _TooLargeError(NoSchemaError):
+    """Written out, it has too many schemas."""
 
 
 class References:
@@ -49,7 +49,7 @@ class References:
             written = self.written(self.root, (), MAX_LEVELS)
         except _TooLargeError:
             if self.keeps_all or not self.keeps_definitions:
-                raise NoSchemaError(f"its references lead to over {MAX_NODES:,} schemas") from None
+                raise
             written = None
         if self.keeps_all or not self.inlined:
             return written
@@ -68,7 +68,9 @@ class References:
         """A schema with all that is in it."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise _TooLargeError
+            raise _TooLargeError(
+                f"it has over {MAX_NODES:,} schemas, counted where its references lead to them"
+            )
         if levels == 0:
             raise NoSchemaError(f"it is nested deeper than {MAX_LEVELS} levels")
         node = node_of_2020_12(value, self._say, old_references=self.old)
