@@ -11,6 +11,8 @@ import sys
 import pytest
 
 from ethos_registry import InvocationFilter, Pending, Tool, ToolRegistry, err, ok
+from ethos_registry.execution._full_text import FullText
+from ethos_registry.execution._remote_batch import _Sent
 from ethos_registry.execution._threads import STARTS_EAGERLY
 from ethos_registry.types._extras import EXTRAS, has_extra, missing_extra
 from ethos_registry.usage import read_usage
@@ -209,3 +211,9 @@ def test_a_logging_handler_that_raises_changes_nothing(caplog):
     finally:
         logger.removeHandler(handler)
     assert result.text == "KeyError: 'Oslo'"
+
+
+def test_what_holds_arguments_or_output_does_not_show_them():
+    """Tracebacks and the debug mode of asyncio show what a callback was given."""
+    held = FullText(None, "hunter2", None, (), False, None), _Sent("hunter2", "hunter2")
+    assert "hunter2" not in repr(held)

@@ -33,7 +33,7 @@ LOST = "\n[the rest of this output is lost: it could not be stored]"
 """What follows a shortened text that could not be stored; the longest frame has room for it."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ArtifactWriter:
     """The artifact store of one batch, and the readers that the model can call."""
 
@@ -123,7 +123,7 @@ class ArtifactWriter:
         return is_reader and is_available(entry)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class FullText:
     """An output that the model may receive only in part."""
 

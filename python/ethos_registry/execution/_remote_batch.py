@@ -154,7 +154,7 @@ _MAX_HELD_SECONDS = 10.0
 """A worker that is blocked for longer is judged like any other that does not answer."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _Sent:
     """A call that was given to the transport, and who waits for its reply."""
 

@@ -247,7 +247,7 @@ PROBE_SECONDS = 3.0
 _METHOD_NOT_FOUND = -32601
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Probe:
     """Answers `server/discover` for a server that is silent, as one that does not know it would.
 
