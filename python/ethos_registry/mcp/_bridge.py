@@ -362,24 +362,24 @@ class McpBridge:
         Raises, as the methods below: `ConfigError` if the server is not connected, and
         `McpRequestError` if it answers with an error.
         """
-        with self._asking(server) as client:
+        with self._client_of(server) as client:
             return await list_resources(client, server)
 
     async def read_resource(self, server: str, uri: str) -> ToolResult:
         """The contents of a resource, as those of a result that embeds it."""
-        with self._asking(server) as client:
+        with self._client_of(server) as client:
             return await read_resource(client, uri)
 
     async def prompts(self, server: str) -> list[McpPrompt]:
         """The prompts of a server."""
-        with self._asking(server) as client:
+        with self._client_of(server) as client:
             return await list_prompts(client, server)
 
     async def prompt(
         self, server: str, name: str, arguments: Mapping[str, str] | None = None
     ) -> list[dict[str, Any]]:
         """The messages of a prompt, `{role, content}`; treat them as the server's words."""
-        with self._asking(server) as client:
+        with self._client_of(server) as client:
             answer = await client.get_prompt(name, dict(arguments or {}))
         return list(map(cleaned_fields, answer.messages))
 
@@ -387,11 +387,11 @@ class McpBridge:
         self, place: McpPrompt | McpResource, argument: str, value: str
     ) -> list[str]:
         """What the server of a prompt or template proposes for an argument that begins so."""
-        with self._asking(place.server) as client:
+        with self._client_of(place.server) as client:
             return await completions(client, place, argument, value)
 
     @contextlib.contextmanager
-    def _asking(self, server: str) -> Iterator[Client]:
+    def _client_of(self, server: str) -> Iterator[Client]:
         """The client of a server; every error of the SDK or of the server is one of ours."""
         [tools] = self._chosen(server)
         client = tools.connection.client

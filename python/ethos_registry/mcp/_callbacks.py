@@ -93,7 +93,7 @@ class ServerCallbacks:
             tuple(one_line(str(name)) for name in dict(schema).get("required") or ()),
             url,
         )
-        answer = await self._asked(self.elicit, request)
+        answer = await self._answer(self.elicit, request)
         if isinstance(answer, Mapping):
             return ElicitResult(action="accept", content=None if request.url else dict(answer))
         return ElicitResult(action="decline" if answer is None else "cancel")
@@ -108,7 +108,7 @@ class ServerCallbacks:
             min(params.max_tokens, _MAX_TOKENS),
             params.temperature,
         )
-        answer = await self._asked(self.sample, request)
+        answer = await self._answer(self.sample, request)
         if not isinstance(answer, str):
             return ErrorData(code=INVALID_REQUEST, message="the request was declined")
         content = TextContent(type="text", text=answer)
@@ -119,7 +119,7 @@ class ServerCallbacks:
 
         return ListRootsResult.model_validate({"roots": [{"uri": uri} for uri in self.roots]})
 
-    async def _asked(self, function: Callable[[Any], Any] | None, request: Any) -> Any:
+    async def _answer(self, function: Callable[[Any], Any] | None, request: Any) -> Any:
         assert function is not None
         what = f"the answer to a request of MCP server `{self.server}`"
         try:

@@ -269,7 +269,7 @@ class RayActor:
         self._expected_digest = expected_digest
         self._lock = threading.Lock()
         self.handle: Any = None
-        self._asked: Future[Any] | None = None
+        self._hello: Future[Any] | None = None
         self._offered: dict[str, list[Any]] | None = None
         self._is_closed = False
         self._is_checked = False
@@ -291,10 +291,10 @@ class RayActor:
 
     async def look(self) -> None:
         """Ask what it offers, or take the answer that has arrived; waits for none."""
-        asked = self._asked
-        if asked is None:
+        hello = self._hello
+        if hello is None:
             asyncio.get_running_loop().run_in_executor(None, self._ask_quietly)
-        elif asked.done():
+        elif hello.done():
             with contextlib.suppress(UnavailableError):
                 await self.ready(0)
 
@@ -311,10 +311,10 @@ class RayActor:
         """
         if self._offered is not None:
             return self._offered
-        asked = await asyncio.get_running_loop().run_in_executor(None, self.ask)
-        await asyncio.wait([asyncio.wrap_future(asked)], timeout=seconds)
+        hello = await asyncio.get_running_loop().run_in_executor(None, self.ask)
+        await asyncio.wait([asyncio.wrap_future(hello)], timeout=seconds)
         try:
-            answer = self.take_answer(asked, seconds)
+            answer = self.take_answer(hello, seconds)
             self._check_digest(answer["digest"])
         except UnavailableError:
             self.forget()
@@ -323,7 +323,7 @@ class RayActor:
         self._offered = offered
         return offered
 
-    def take_answer(self, asked: Future[Any], seconds: float) -> dict[str, Any]:
+    def take_answer(self, hello: Future[Any], seconds: float) -> dict[str, Any]:
         """What the actor answered to `hello`.
 
         Raises:
@@ -331,9 +331,9 @@ class RayActor:
 
         """
         with self._lock:
-            if asked.done() and self._asked is asked:
-                self._asked = None
-        answer = _checked_answer(asked.result() if asked.done() else None, self.settings, seconds)
+            if hello.done() and self._hello is hello:
+                self._hello = None
+        answer = _checked_answer(hello.result() if hello.done() else None, self.settings, seconds)
         self.node_id = answer["node"]
         return answer
 
@@ -345,8 +345,8 @@ class RayActor:
         with self._lock:
             if self._is_closed:
                 raise UnavailableError("the transport was closed")
-            if self._asked is not None:
-                return self._asked
+            if self._hello is not None:
+                return self._hello
             if self.handle is None:
                 self.handle = (
                     self._found() if self._is_found else create_actor(self.settings, self.name)
@@ -355,13 +355,13 @@ class RayActor:
             retries = -1 if self.settings.is_restarted else 0
             options = {"max_task_retries": retries, **CONTROL}
             reference = self.handle.hello.options(**options).remote()
-            asked: Future[Any] = Future()
-            asked.set_running_or_notify_cancel()
-            self._asked = asked
+            hello: Future[Any] = Future()
+            hello.set_running_or_notify_cancel()
+            self._hello = hello
         reference.future().add_done_callback(
-            lambda done: asked.set_result(done.exception() or done.result())
+            lambda done: hello.set_result(done.exception() or done.result())
         )
-        return asked
+        return hello
 
     def _found(self) -> Any:
         import ray
@@ -442,8 +442,8 @@ class RayActor:
         from ray.exceptions import GetTimeoutError, RayError
 
         try:
-            asked = handle.responds.options(**CONTROL).remote(RESPOND_SECONDS)
-            started = read_line(ray.get(asked, timeout=2 * RESPOND_SECONDS))
+            response = handle.responds.options(**CONTROL).remote(RESPOND_SECONDS)
+            started = read_line(ray.get(response, timeout=2 * RESPOND_SECONDS))
             is_blocked = started is not None
         except GetTimeoutError:
             started, is_blocked = None, True
@@ -487,7 +487,7 @@ class RayActor:
         """End the actor, or the link to one of another process; the next call makes it again."""
         with self._lock:
             handle, self.handle = self.handle, None
-            self._offered = self._asked = None
+            self._offered = self._hello = None
         if handle is not None and not self._is_found:
             import ray
 

@@ -222,21 +222,21 @@ class _Worker:
 
     def __init__(self, actor: RayActor) -> None:
         self.actor = actor
-        self._asked = actor.ask()
+        self._hello = actor.ask()
         self._drain: Any = None
         self._drained_at = 0.0
 
     def answer(self, wait_seconds: float, seconds: float) -> dict[str, Any]:
         """What it offers; `UnavailableError` if it is not ready in time."""
-        wait([self._asked], max(wait_seconds, 0.0))
-        return self.actor.take_answer(self._asked, seconds)
+        wait([self._hello], max(wait_seconds, 0.0))
+        return self.actor.take_answer(self._hello, seconds)
 
     def look(self) -> None:
         """Learn on which node it is: Ray may have started it again elsewhere."""
-        if self._asked.done():
+        if self._hello.done():
             with contextlib.suppress(UnavailableError):
                 self.answer(0, 0)
-            self._asked = self.actor.ask()
+            self._hello = self.actor.ask()
 
     def drain(self) -> None:
         """Take no more batches."""
